@@ -13,7 +13,7 @@ test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
 test-more: export HYPOTHESIS_PROFILE = more
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-more test-long check golden golden-rewrite golden-trace pairs-rewrite functions bench docs lock
+.PHONY: help demo kafka-demo test test-more test-long check golden golden-rewrite golden-trace pairs-rewrite functions bench docs lock
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r target what; do \
@@ -25,6 +25,9 @@ $(STAMP): requirements.lock pyproject.toml tools/setup
 
 demo: $(STAMP) ## departures per hour, on Spark, over January 2013
 	@tools/with-java $(BIN)/python -m sqlwin.cli run "$(QUERY)"
+
+kafka-demo: $(STAMP) ## flights through Kafka into PostgreSQL, by a run that is killed twice
+	@tools/with-java $(BIN)/python -m queries.kafka $(ARGS)
 
 test: $(STAMP) ## run the tests, but those that take long
 	@tools/with-java $(PYTEST) -m "not long" $(ARGS)

@@ -1,4 +1,4 @@
-"""The command line: `sqlwin run`, `sqlwin explain`, `sqlwin check`, `sqlwin state`.
+"""The command line: `sqlwin run`, `explain`, `check`, `state`, `test`.
 
 Results go to stdout, everything else to stderr. Exit codes: 0; 2 for a mistake
 in the query, with one readable message; 1 for a failure while it runs; 130 where
@@ -21,6 +21,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
+from sqlwin import __version__
 from sqlwin.checkpoint_commands import add_moves, move, moves
 from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.interrupts import INTERRUPTED, TERMINATED, acknowledged, interruptible, terminations
@@ -58,6 +59,8 @@ def _ended(arguments: argparse.Namespace) -> int:
     try:
         if arguments.command == "state":
             return _state(arguments)
+        if arguments.command == "test":
+            return _test(arguments)
         command = {"run": _run, "explain": _explain, "check": _check}[arguments.command]
         return command(arguments, _script(arguments))
     except (QueryError, InputError) as mistake:
@@ -76,6 +79,7 @@ def _ended(arguments: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="sqlwin", description="streaming window SQL")
+    parser.add_argument("--version", action="version", version=f"sqlwin {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run a script over its own sources and sinks")
     explain_ = commands.add_parser("explain", help="show the plan of a script's queries")
@@ -103,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         "--conf", action="append", default=[], metavar="spark.name=value", help="a setting of Spark"
     )
     run.add_argument("--log", choices=("text", "json"), default="text", help="how stderr is")
+    _add_test(commands.add_parser("test", help="run goldens: queries with what they are to emit"))
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
     return parser
 
@@ -121,6 +126,22 @@ def _add_state(state: argparse.ArgumentParser) -> None:
     )
     state.add_argument("--format", choices=("table", "json", "csv"), default="table")
     add_moves(state)
+
+
+def _add_test(test: argparse.ArgumentParser) -> None:
+    test.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="goldens, or folders of them"
+    )
+    test.add_argument("--engine", choices=("embedded", "spark", "both"), default="embedded")
+    test.add_argument("--only", default="", metavar="TEXT", help="goldens with this in their name")
+    test.add_argument("--update", action="store_true", help="write what the queries emit now")
+    test.add_argument("--junit", type=Path, metavar="FILE", help="results as JUnit's XML too")
+    test.add_argument("--new", type=Path, metavar="QUERY.sql", help="write a golden of its rows")
+    test.add_argument("-o", "--output", type=Path, metavar="FILE", help="of --new")
+    test.add_argument("--rows", type=int, default=20, metavar="N", help="of each stream of --new")
+    test.add_argument(
+        "--param", action="append", default=[], metavar="name=value", help="a parameter of --new"
+    )
 
 
 def _script(arguments: argparse.Namespace) -> Script:
@@ -229,6 +250,12 @@ def _load(arguments: argparse.Namespace) -> Load | None:
     if given != [None, None] or arguments.width is not None:
         raise InputError("--rate and --keys go together: explain q.sql --rate 1000/s --keys 1e6")
     return None
+
+
+def _test(arguments: argparse.Namespace) -> int:
+    from sqlwin.testing.command import test
+
+    return test(arguments, print, _params(arguments.param))
 
 
 def _state(arguments: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ with two underscores, and no column of a user may.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -210,6 +210,40 @@ def empty(schema: Mapping[str, DType]) -> pl.DataFrame:
 @cache
 def _empty(schema: tuple[tuple[str, DType], ...]) -> pl.DataFrame:
     return pl.DataFrame(schema=dict(schema))
+
+
+def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Frames of one schema, at least one, below each other. Those without rows cost nothing.
+
+    >>> one = pl.DataFrame({"n": [1]})
+    >>> stacked([one.clear(), one, one.clear()]) is one
+    True
+    """
+    frames = list(frames)
+    full = [frame for frame in frames if frame.height]
+    return pl.concat(full) if len(full) > 1 else (full or frames)[0]
+
+
+def where(frame: pl.DataFrame, mask: pl.Series) -> pl.DataFrame:
+    """The rows of which `mask` is true, not NULL. Where it is of all or of none, no query.
+
+    >>> few = pl.DataFrame({"n": [1, None, 3]})
+    >>> where(few, few["n"] > 1)["n"].to_list(), where(few, few["n"] > 3)["n"].to_list()
+    ([3], [])
+    """
+    kept = mask.sum()
+    if kept == frame.height:
+        return frame
+    return frame.filter(mask) if kept else frame.clear()
+
+
+def dropped(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """The frame without these columns, which need not be there; no query, as `drop` is one.
+
+    >>> dropped(pl.DataFrame({"n": [1], "m": [2]}), "m").columns
+    ['n']
+    """
+    return frame[[name for name in frame.columns if name not in names]]
 
 
 def polars_schema(columns: Schema) -> dict[str, pl.DataType]:

@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from math import gcd
+from typing import Any
 
 
 class Unit(Enum):
@@ -122,7 +123,8 @@ Aligned = Hop | Cumulate | Whole
 class Session:
     """Windows of what a key does without a pause: each goes on until nothing comes for `gap`.
 
-    unit RANGE: microseconds of event time; a row exactly one gap away still joins.
+    unit RANGE: microseconds of event time; a row exactly one gap away still joins. A gap of 0
+    is of a join's rows that are in no session: each instant is by itself, and nothing else.
     unit ROWS: a session goes on over at most `gap` messages of other keys. gap_by: a BIGINT
     input column with the gap that follows each row, where `gap` is None. most: no session
     is longer, microseconds. starts, ends: BOOLEAN input columns; a row where it is true
@@ -139,9 +141,8 @@ class Session:
     def __post_init__(self) -> None:
         if (self.gap is None) == (self.gap_by is None):
             raise ValueError("a session has a gap, or a column of gaps")
-        least = 0 if self.unit is Unit.ROWS else 1
-        if self.gap is not None and self.gap < least:
-            raise ValueError(f"need a gap of at least {least}, got {self.gap}")
+        if self.gap is not None and self.gap < 0:
+            raise ValueError(f"need a gap of at least 0, got {self.gap}")
         if self.most is not None and self.most < 1:
             raise ValueError(f"need MAX of at least 1, got {self.most}")
         if (
@@ -154,6 +155,11 @@ class Session:
     def cut(self) -> bool:
         """Whether more than pauses end it, so that one more row may part a session in two."""
         return any(part is not None for part in (self.most, self.starts, self.ends))
+
+    @property
+    def instant(self) -> bool:
+        """Whether it is no session, but one instant of a key."""
+        return self.gap == 0 and self.unit is Unit.RANGE
 
     def opened(self, instant: int) -> int | None:
         """As of `Hop`."""
@@ -199,30 +205,39 @@ class Frame:
 
 @dataclass(frozen=True)
 class Reach:
-    """How the frames in RANGE of rows hold an instant: it is at most `back` before a row whose
-    frame holds it, and no frame ends more than `after` behind its row. Microseconds.
+    """How the frames of rows hold an earlier row: it is at most `back` before a row whose frame
+    holds it, or among the last `rows` before it; and no frame ends more than `after` behind its
+    row. Microseconds; back None: however old it is.
 
-    >>> Reach.of([Frame(Unit.RANGE, 5, 2), Frame(Unit.RANGE, 0, 3)])
-    Reach(back=5, after=3)
-    >>> Reach.of([Frame(Unit.ROWS, 5)]) is Reach.of([Frame(Unit.RANGE, None)]) is None
+    >>> Reach.of([Frame(Unit.RANGE, 5, 2), Frame(Unit.RANGE, 0, 3), Frame(Unit.ROWS, 4)])
+    Reach(back=5, after=3, rows=4)
+    >>> Reach.of([Frame(Unit.ROWS, None), Frame(Unit.ROWS, 4)])
+    Reach(back=None, after=0, rows=0)
+    >>> Reach.of([Frame(Unit.ROWS, 0, 1)]) is Reach.of([Frame(Unit.RANGE, 0, None)]) is None
     True
     """
 
-    back: int
+    back: int | None
     after: int
+    rows: int = 0
 
     @classmethod
     def of(cls, frames: Iterable[Frame]) -> Reach | None:
-        """None where some frame counts rows, or has no end on a side."""
+        """None where some frame has no end, or ends as so many rows have followed."""
         every = list(frames)
-        if any(f.unit is Unit.ROWS or None in (f.preceding, f.following) for f in every):
+        if any(f.following is None or (f.unit is Unit.ROWS and f.following > 0) for f in every):
             return None
-        back = max((f.preceding or 0 for f in every), default=0)
-        return cls(max(back, 0), max((0, *(f.following or 0 for f in every))))
+        timed = [f for f in every if f.unit is Unit.RANGE]
+        after = max((0, *(f.following or 0 for f in timed)))
+        if any(f.preceding is None for f in every):
+            return cls(None, after)
+        rows = max((0, *(f.preceding or 0 for f in every if f.unit is Unit.ROWS)))
+        return cls(max((0, *(f.preceding or 0 for f in timed))), after, rows)
 
     @property
-    def size(self) -> int:
-        return self.back + self.after
+    def size(self) -> int | None:
+        """How far before the end of a frame an instant may be that it holds, by its time alone."""
+        return None if self.back is None else self.back + self.after
 
 
 @dataclass(frozen=True)
@@ -254,11 +269,76 @@ class JoinWindow:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """A window over the last `size` messages of a stream that moves at multiples of `advance`.
+
+    size: None: over all before. advance: 1: it slides with each message. Row p is there from the
+    first multiple at or after p up to, and without, the first one at or after p + size.
+
+    >>> Steps(3, 2).enters(1), Steps(3, 2).leaves(1), Steps(3, 2).enters(3), Steps(3, 2).leaves(3)
+    (2, 4, 4, 6)
+    """
+
+    size: int | None
+    advance: int = 1
+
+    def __post_init__(self) -> None:
+        if self.advance < 1 or (self.size is not None and self.size < self.advance):
+            raise ValueError(f"need 1 <= advance <= size, got {self}")
+
+    def enters(self, number: Any) -> Any:
+        """number: an int, or whatever divides as one: an expression or an array."""
+        return (number + (self.advance - 1)) // self.advance * self.advance
+
+    def leaves(self, number: Any) -> Any:
+        """None: never."""
+        return None if self.size is None else self.enters(number + self.size)
+
+    @property
+    def reach(self) -> int | None:
+        """How much later a message of the other stream may be that enters while a row is there."""
+        return None if self.size is None else self.size + self.advance - 2
+
+
+@dataclass(frozen=True)
+class SteppedWindow(JoinWindow):
+    """A join of windows in ROWS of which one at least advances by more than one message.
+
+    low, high: as wide as steps make them. A pair so near matches iff there is a number at which
+    both its rows are in their own stream's window. Source: SAMZA-552's advance step size.
+
+    >>> window = SteppedWindow.of(Steps(3, 2), Steps(None))
+    >>> window.low, window.high, window.together(1, 3), window.together(1, 4)
+    (None, 3, True, False)
+    """
+
+    left: Steps
+    right: Steps
+
+    @classmethod
+    def of(cls, left: Steps, right: Steps) -> SteppedWindow:
+        low = None if right.reach is None else -right.reach
+        return cls(Unit.ROWS, low, left.reach, left, right)
+
+    @property
+    def mirrored(self) -> SteppedWindow:
+        return SteppedWindow.of(self.right, self.left)
+
+    def together(self, left: Any, right: Any) -> Any:
+        """Whether a left and a right row of these numbers match. Ints, or expressions."""
+        first, second = self.left.leaves(left), self.right.leaves(right)
+        ahead = True if first is None else self.right.enters(right) < first
+        behind = True if second is None else self.left.enters(left) < second
+        return behind & ahead
+
+
+@dataclass(frozen=True)
 class JoinSessions:
     """Which pairs of a join: those of rows whose sessions overlap as `[first, last + gap)`.
 
-    left, right: of the two inputs, ended by a pause alone. keys: the session key, so many of
-    the join's keys, from the first on. Source: SAMZA-552.
+    left, right: of the two inputs, ended by a pause alone. Rows of one of them may be in no
+    session, `Session(0)`: such a row matches those of the session that holds its instant. keys:
+    the session key, so many of the join's keys, from the first on. Source: SAMZA-552.
     """
 
     left: Session
@@ -269,6 +349,8 @@ class JoinSessions:
         for session in (self.left, self.right):
             if session.cut or session.unit is Unit.ROWS:
                 raise ValueError(f"a session of a join is ended by a gap of time alone: {session}")
+        if self.left.instant and self.right.instant:
+            raise ValueError("a join of sessions has sessions on one side at least")
         if self.keys < 1:
             raise ValueError("sessions of a join have a key")
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from sqlwin.policies import Expired
 from sqlwin.runtime.rows.error_stream import delivered, no_rejects, reasons
+from sqlwin.schema import stacked
 
 
 @dataclass
@@ -26,4 +27,4 @@ class ErrorRows:
                 self.pending.append(delivered(frame, self.expired))
 
     def rows(self) -> pl.DataFrame:
-        return pl.concat([no_rejects(), *self.pending])
+        return stacked([no_rejects(), *self.pending])

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from sqlwin.schema import stacked
+
 UNFOLDED_ROWS = 100_000
 """Emissions that are kept unfolded; more where there are more row_keys."""
 
@@ -36,7 +38,7 @@ class OutputBuffer:
 
     def fresh(self) -> pl.DataFrame:
         """Outputs added and not dropped yet."""
-        out = pl.concat(self._fresh)
+        out = stacked(self._fresh)
         self._fresh = [out]
         return out
 

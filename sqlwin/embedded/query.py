@@ -91,7 +91,7 @@ class EmbeddedQuery(QueryableState):
         `advance` has not said any. InputDisabled after an output was refused; Incomplete
         while a lost message store is filled.
         """
-        declared = self._declared(stream)
+        declared = self.stream(stream)
         self._check_accepts_input("push")
         self._check_in_time(stream)
         self._check_clock()
@@ -132,7 +132,7 @@ class EmbeddedQuery(QueryableState):
     ) -> None:
         """Move processing time, or the watermarks of streams; neither ever goes back."""
         self._check_accepts_input("advance")
-        reached = {self._declared(s).name: micros(at) for s, at in (watermark or {}).items()}
+        reached = {self.stream(s).name: micros(at) for s, at in (watermark or {}).items()}
         if now is not None:
             self._position = self._position.later(micros(now))
         for name, mark in reached.items():
@@ -191,6 +191,17 @@ class EmbeddedQuery(QueryableState):
     def explain(self) -> str:
         """Operator, stores, message key, policies, lateness and retention."""
         return self._explain(self._chain.top.query)
+
+    def stream(self, stream: str) -> Stream:
+        """A stream or static table that is read, as it is declared. InputError for others."""
+        if stream not in self._chain.streams:
+            known = " and ".join(map(repr, self._chain.streams))
+            raise InputError(f"no stream {stream!r}; the query reads {known}")
+        return self._chain.streams[stream]
+
+    def deadlines(self) -> tuple[int | None, ...]:
+        """When `advance(now=…)` next has something to do, in microseconds; of each operator."""
+        return tuple(task.deadline() for task in self._task.tasks)
 
     # --- state ---
 
@@ -313,12 +324,6 @@ class EmbeddedQuery(QueryableState):
         if self._failure is not None:
             why = str(self._failure) or type(self._failure).__name__
             raise RunError(f"the query has failed and takes nothing more: {why}")
-
-    def _declared(self, stream: str) -> Stream:
-        if stream not in self._chain.streams:
-            known = " and ".join(map(repr, self._chain.streams))
-            raise InputError(f"no stream {stream!r}; the query reads {known}")
-        return self._chain.streams[stream]
 
     def _check_in_time(self, stream: str) -> None:
         """InputError for rows of a table once rows of a stream may have looked them up."""

@@ -33,7 +33,7 @@ from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
-from sqlwin.runtime.connectors.sources import check_sources, source_of
+from sqlwin.runtime.connectors.sources import check_sources, lags, places, source_of
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.files.pieces import Piece
@@ -44,7 +44,7 @@ from sqlwin.runtime.lowering.input_pipelines import (
     of_streams,
     prepare_batch,
 )
-from sqlwin.runtime.rows.error_stream import reasons
+from sqlwin.runtime.rows.error_stream import located, reasons
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.runtime.tasks.operator_counts import name_of
@@ -269,6 +269,7 @@ class _Runner:
     ) -> None:
         """ends: of what was read, by stream."""
         number = self.progress.batch + 1
+        errors = located(errors, self._places())
         batch = Batch(number, read_, len(output.results), len(errors), output.watermarks)
         self.malformed.see(self.number, number, read_, errors)
         self.outlet.write(number, output.results, errors)
@@ -286,6 +287,11 @@ class _Runner:
         summary.replayed += output.replayed
         self.options.on_batch(batch)
 
+    def _places(self) -> dict[str, dict[int, str]]:
+        return {
+            name: places(self.sources[name], files) for name, files in self.progress.streams.items()
+        }
+
     def _measure(self, batch: Batch, errors: pl.DataFrame, timer: Timer) -> None:
         if self.options.on_metrics is None:
             return
@@ -301,8 +307,12 @@ class _Runner:
             timer.laps,
             tuple(OperatorMetrics(name_of(stage), **asdict(each)) for stage, each in measured),
             {name: len(files.left()) for name, files in self.progress.streams.items()},
+            {name: found for name in self.sources if (found := self._lags(name))},
         )
         self.options.on_metrics(metrics)
+
+    def _lags(self, name: str) -> dict[str, int]:
+        return lags(self.sources[name], self.progress.streams[name])
 
     def _commit(self) -> None:
         if self.blobs is None:

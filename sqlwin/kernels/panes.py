@@ -68,7 +68,7 @@ def start_of(end: X, window: Hop | Cumulate) -> X:
 def earliest(end: X, window: Hop | Cumulate | Reach) -> X:
     """The first start of the time windows that end at `end` or later, one or not. Int64."""
     if isinstance(window, Reach):
-        return end - window.size - 1
+        return end * 0 + START if window.size is None else end - window.size - 1
     if isinstance(window, Cumulate):
         return start_of(end, window)
     return pane_start(end - window.size + window.advance - 1, window.advance, origin(window))
@@ -81,7 +81,7 @@ def ends_at(ts: X, window: Hop | Cumulate | Reach) -> tuple[X, X]:
     far behind.
     """
     if isinstance(window, Reach):
-        return ts + 1, ts + window.size + 1
+        return ts + 1, ts * 0 + END if window.size is None else ts + window.size + 1
     if isinstance(window, Cumulate):
         first = pane_start(ts, window.step, window.offset) + window.step
         return first, pane_start(ts, window.size, window.offset) + window.size

@@ -135,7 +135,10 @@ class Judging(Operator, Protocol):
         """
 
     def oldest(self, stores: Stores, ended: int) -> int:
-        """No row before this instant counts."""
+        """No row before this instant counts, but for such as `repeated` has."""
+
+    def repeated(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of a batch's rows that are stored where no position is kept for admission."""
 
 
 class Joining(Timed, Protocol):

@@ -17,6 +17,7 @@ from sqlwin.functions.core.vectors import PREFIX
 from sqlwin.sandbox import recording
 from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
+from sqlwin.sandbox.compiled import run_compiled
 from sqlwin.sandbox.locked import know, running
 from sqlwin.sandbox.reasons import reason
 from sqlwin.sandbox.tree import VALUES, calls
@@ -26,6 +27,9 @@ SECONDS = 5.0
 SECONDS_A_ROW = 0.001
 RESULT = 4 * 2**30
 """Bytes of all rows together, where values may be longer than what they are made of."""
+FEW = 10_000
+"""Rows of a call whose query may be planned once, see `compiled`: of more, the result's second copy
+costs more than the plan."""
 
 
 class Failed(Exception):
@@ -73,16 +77,27 @@ def _run(
     called: tuple[str, ...],
     at_once: int | None,
 ) -> pa.Table:
-    con.register("rows", rows if at_once is None else _in_pieces(rows, at_once))
+    bounded = at_once is not None or any(name.startswith(PREFIX) for name in called)
     try:
         with watched(con, seconds(rows.num_rows)):
-            found = con.sql(query)
-            if at_once is None and not any(name.startswith(PREFIX) for name in called):
-                return found.to_arrow_table()
-            with found.to_arrow_reader(10_000) as reader:
-                return _collected(reader)
+            few = not bounded and rows.num_rows <= FEW
+            made = run_compiled(con, query, rows) if few else None
+            return _planned_anew(con, rows, query, at_once, bounded) if made is None else made
     except (duckdb.Error, OSError, pa.ArrowException) as failure:
         raise Failed(reason(str(failure))) from None
+
+
+def _planned_anew(
+    con: duckdb.DuckDBPyConnection, rows: pa.Table, query: str, at_once: int | None, bounded: bool
+) -> pa.Table:
+    """bounded: the result may be too large, and is fetched in pieces."""
+    con.register("rows", rows if at_once is None else _in_pieces(rows, at_once))
+    try:
+        found = con.sql(query)
+        if not bounded:
+            return found.to_arrow_table()
+        with found.to_arrow_reader(10_000) as reader:
+            return _collected(reader)
     finally:
         con.unregister("rows")
 

@@ -10,7 +10,6 @@ A state query by key reads only the bucket of that key, if the query has buckets
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +30,7 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import loaded
-from sqlwin.spark.offsets import Offset
+from sqlwin.spark.offsets import pieces_read
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
 from sqlwin.spark.progress import After, after, last_committed, number_of
 from sqlwin.spark.session import needed
@@ -101,7 +100,7 @@ def status(checkpoint: Path) -> list[Line]:
     }
     lines: list[Line] = [("engine", "", "spark"), ("batch", "", str(batch))]
     lines += watermark_lines(marks)
-    read = offset_of(path / "spark", batch).files
+    read = pieces_read(path / "spark" / "offsets" / str(batch))
     for number, stream in enumerate(program.streams):
         found = folder.json(f"listing/{number}.json")
         if found is not None:
@@ -111,16 +110,6 @@ def status(checkpoint: Path) -> list[Line]:
     for cut in ("buckets", "partitions"):
         lines.append(("cut", cut, str(made[cut])))
     return [*lines, ("version", "checkpoint", str(made["version"]))]
-
-
-def offset_of(spark: Path, batch: int | None = None) -> Offset:
-    """That of the script's source at the end of a batch, by default the last one committed; the
-    first offset where the sources are others. spark: Spark's part of the checkpoint."""
-    file = spark / "offsets" / str(_Batches(spark).reached(batch))
-    lines = file.read_text("utf-8").splitlines()[2:]  # a header, and JSON for each source
-    sources = [json.loads(line) for line in lines if line != "-"]
-    ours = [Offset.load(each) for each in sources if isinstance(each, dict) and "files" in each]
-    return ours[0] if ours else Offset()
 
 
 def blobs_of_stages(

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -15,9 +15,10 @@ from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet
 from sqlwin.runtime.connectors.progress import Batch, Summary
-from sqlwin.runtime.rows.error_stream import no_rejects, reasons
+from sqlwin.runtime.rows.error_stream import located, no_rejects, reasons
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.listing import Places
 from sqlwin.spark.wire import Done
 
 RUN = "run.json"
@@ -55,7 +56,8 @@ OnBatch = Callable[[int, dict[int, QueryBatch]], None]
 
 @dataclass
 class Delivery:
-    """Brings what a batch did to the sinks and the callbacks.
+    """Brings what a batch did to the sinks and the callbacks. places: see `located`.
+    lags: after a batch, see `QueryMetrics`.
 
     A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
     run and the batch. run: the name of the checkpoint.
@@ -67,6 +69,8 @@ class Delivery:
     run: str = ""
     summary: Summary = field(default_factory=Summary)
     failure: BaseException | None = None
+    places: Callable[[], Places] = dict
+    lags: Callable[[int], dict[str, dict[str, int]]] = lambda _: {}
 
     def name_run(self, folder: Folder) -> None:
         """folder: of the checkpoint, which the name stays in."""
@@ -81,7 +85,8 @@ class Delivery:
             self.failure = failure
             raise
 
-    def _deliver(self, batch: int, results: dict[int, QueryBatch]) -> None:
+    def _deliver(self, batch: int, given: dict[int, QueryBatch]) -> None:
+        results = {query: self._located(what) for query, what in given.items()}
         for query, what in results.items():
             self.malformed.see(query, batch, what.read, what.errors)
         for query, what in results.items():
@@ -104,6 +109,11 @@ class Delivery:
             self.options.on_warning(warning)
         self.options.on_batch(progress)
 
+    def _located(self, what: QueryBatch) -> QueryBatch:
+        if what.errors.is_empty():
+            return what
+        return replace(what, errors=located(what.errors, self.places()))
+
     def _measure(self, query: int, batch: int, what: QueryBatch, sinks: float) -> None:
         if self.options.on_metrics is None:
             return
@@ -117,6 +127,7 @@ class Delivery:
             what.watermarks,
             {"operators": what.seconds, "sinks": sinks},
             what.operators,
+            lag={name: each for name, each in self.lags(batch).items() if name in what.watermarks},
         )
         self.options.on_metrics(metrics)
 

@@ -19,12 +19,15 @@ from typing import Any
 
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.checkpoint.task_state import check_version
-from sqlwin.runtime.connectors.sources import Source, source_of
+from sqlwin.runtime.connectors.sources import Source, has_source, lags, places, source_of
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.imports import batches_before
+from sqlwin.spark.offsets import pieces_read
 
 VERSION = 2
+Places = dict[str, dict[int, str]]
 
 
 @dataclass
@@ -52,6 +55,11 @@ class Listing:
             if found is not None:
                 progress = loaded(found)
                 self.progress = progress.renamed(partial(self.source.name, base=self.base))
+
+    def restored_first(self) -> int:
+        """The number of the first piece that the list still has."""
+        self.restore()
+        return self.progress.first
 
     def refresh(self, ends: bool = False) -> None:
         """Add what was not there before. ends: no more is awaited, see `pieces`."""
@@ -94,6 +102,33 @@ def unread(
             listing.restore()
             found |= listing.source.left(listing.progress, base)
     return found
+
+
+def located_in(folder: Folder, streams: Sequence[Stream], base: Path) -> Places:
+    """What the error stream calls the partitions of topics, by stream."""
+    found: Places = {}
+    for number, stream in enumerate(streams):
+        if has_source(stream):
+            listing = Listing(folder, number, source_of(stream), base, 0)
+            listing.restore()
+            found[stream.name] = places(listing.source, listing.progress)
+    return found
+
+
+def lags_after(
+    batch: int, checkpoint: Path, streams: Sequence[Stream], base: Path
+) -> dict[str, dict[str, int]]:
+    """By stream and partition of a topic, the offsets that are not read by the end of a batch."""
+    folder = Folder(str(checkpoint / "sqlwin"))
+    log = checkpoint / "spark" / "offsets"
+    read = pieces_read(log / str(batch - 1 - batches_before(folder)))
+    found = {}
+    for number, stream in enumerate(streams):
+        if has_source(stream):
+            listing = Listing(folder, number, source_of(stream), base, 0)
+            listing.commit(max(listing.restored_first(), read.get(str(number), 0)))
+            found[stream.name] = lags(listing.source, listing.progress)
+    return {name: parts for name, parts in found.items() if parts}
 
 
 def loaded(found: Any) -> FileProgress:

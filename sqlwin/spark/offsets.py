@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import StateError
@@ -89,6 +90,20 @@ class Offset:
 
 def damaged(why: object) -> StateError:
     return StateError(f"an offset in the folder spark/offsets is damaged: {why}; {TO_DO}")
+
+
+def pieces_read(offsets: Path) -> Mapping[str, int]:
+    """Of each stream, by its number, up to the end of a batch; see `script_offset`."""
+    return script_offset(offsets).files
+
+
+def script_offset(offsets: Path) -> Offset:
+    """That of the script's source at the end of a batch, the first one where the sources are
+    others. offsets: Spark's, a header and a line of JSON for each source."""
+    lines = offsets.read_text("utf-8").splitlines()[2:]
+    sources = [json.loads(line) for line in lines if line != "-"]
+    ours = [Offset.load(each) for each in sources if isinstance(each, dict) and "files" in each]
+    return ours[0] if ours else Offset()
 
 
 def _sum(offset: Offset) -> str:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.delivery import Delivery, OnBatch, QueryBatch
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.imports import batches_before
-from sqlwin.spark.listing import unread
+from sqlwin.spark.listing import lags_after, located_in, unread
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
@@ -89,7 +90,13 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
     conf = {**options.conf, **spark_settings(script.settings)}
     session = local_session(settings=conf) if spark is None else spark
     with configured(session, conf), _checkpoint(options) as checkpoint:
-        delivery.name_run(Folder(str(checkpoint / "sqlwin")))
+        folder = Folder(str(checkpoint / "sqlwin"))
+        delivery.name_run(folder)
+        streams = Program(script.queries, 1, 1).streams
+        delivery.places = partial(located_in, folder, streams, options.base)
+        delivery.lags = partial(
+            lags_after, checkpoint=checkpoint, streams=streams, base=options.base
+        )
 
         def begin() -> StreamingQuery:
             return start(
@@ -107,7 +114,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
         incomplete_lines = IncompleteLines()
 
         def left_unread() -> dict[str, int]:
-            program, folder = Program(script.queries, 1, 1), Folder(str(checkpoint / "sqlwin"))
+            program = Program(script.queries, 1, 1)
             return unread(folder, program.streams, program.tables, options.base)
 
         def meanwhile() -> bool:

@@ -127,7 +127,7 @@ def _canonical(frame: pl.DataFrame) -> pl.DataFrame:
         for name, type_ in frame.schema.items()
         if not type_.is_nested() and (frame[name].null_count() or type_ == pl.Boolean)
     ]
-    return frame.with_columns(plain).rechunk()
+    return (frame.with_columns(plain) if plain else frame).rechunk()
 
 
 def _anew(table: pa.Table) -> pa.Table:

@@ -45,7 +45,7 @@ class Merged:
 
     def __call__(self, records: pl.DataFrame) -> pl.DataFrame:
         groups = records.group_by(self.layout.identity)
-        return groups.agg(*self.merge).select(self.layout.schema.names())
+        return groups.agg(*self.merge)[self.layout.schema.names()]
 
     def on(self, layout: Layout) -> Merged:
         return replace(self, layout=layout)

@@ -16,7 +16,11 @@ import polars as pl
 
 from sqlwin.errors import StateError
 from sqlwin.instants import END, START
+from sqlwin.schema import stacked
 from sqlwin.state.contract import Combine, Layout
+
+FEW = 1_000
+"""Rows of which a query costs what its set-up does."""
 
 
 def accept(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
@@ -128,7 +132,7 @@ def accept_gone(layout: Layout, gone: pl.DataFrame) -> pl.DataFrame:
 
 def settle(layout: Layout, combine: Combine, frames: list[pl.DataFrame]) -> pl.DataFrame:
     """Frames in the order written, as one settled frame of one chunk."""
-    ordered = in_order(layout, pl.concat(frames)) if frames else layout.empty()
+    ordered = in_order(layout, stacked(frames)) if frames else layout.empty()
     if not _repeats(layout, ordered):  # nothing to combine
         return ordered.rechunk()
     combined = combine(ordered)
@@ -145,14 +149,21 @@ def in_order(layout: Layout, frame: pl.DataFrame) -> pl.DataFrame:
 
     What was written in order needs no more than a stable sort by time, which is
     several times as fast as one by every column: that is tried first. Where it is not
-    enough, it has made the other one faster.
+    enough, it has made the other one faster. Of few rows, each sort costs the same.
     """
-    if frame.height < 2:
+    if frame.height < 2 or _rises(layout, frame):
         return frame
+    if frame.height < FEW:
+        return frame.sort(layout.identity, maintain_order=True)
     by_time = frame.sort(layout.time, maintain_order=True)
     if _at_distinct_times(layout, by_time) or _ascends(layout, by_time):
         return by_time
     return by_time.sort(layout.identity, maintain_order=True)
+
+
+def _rises(layout: Layout, frame: pl.DataFrame) -> bool:
+    """Whether each row is later than the one before."""
+    return frame[layout.time].is_sorted() and _at_distinct_times(layout, frame)
 
 
 def _at_distinct_times(layout: Layout, ordered: pl.DataFrame) -> bool:
@@ -189,6 +200,8 @@ def _repeats(layout: Layout, ordered: pl.DataFrame) -> bool:
     numbers = _numbers(layout, ordered)
     if numbers is not None:
         return bool(np.all([column[1:] == column[:-1] for column in numbers], axis=0).any())
+    if ordered.height < FEW:
+        return bool(ordered[list(layout.identity)].is_duplicated().any())
     same = [pl.col(name).eq_missing(pl.col(name).shift(1)) for name in layout.identity]
     return bool(ordered.select(pl.all_horizontal(same).any()).item())
 
@@ -207,6 +220,6 @@ def assemble(
         full = [frame for frame in frames if frame.height]
         (several if len(full) > 1 else single).extend(full)
     if not several:  # slices come in order of time, so their concatenation is sorted
-        return pl.concat(single) if single else layout.empty()
+        return stacked(single) if single else layout.empty()
     settled = settle(layout, combine, several)
     return in_order(layout, pl.concat([*single, settled])) if single else settled

@@ -33,6 +33,7 @@ import polars as pl
 from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
+from sqlwin.schema import stacked
 from sqlwin.state.codec import schema_print
 from sqlwin.state.compaction import merge_from
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache
@@ -230,7 +231,7 @@ class SegmentStore:
                 self._keep(start, runs)
 
     def _unerased(self, start: int, run: Run, token: str) -> Run:
-        held = pl.concat([self._decoded(segment) for segment in run])
+        held = stacked([self._decoded(segment) for segment in run])
         if without(held, self._erased).height == held.height:
             return run
         return self._write(start, self._above(run), token, run[0].order)

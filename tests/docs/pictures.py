@@ -16,9 +16,9 @@ from pathlib import Path
 
 from sqlwin.instants import parse_instant
 from sqlwin.sql import script
+from sqlwin.testing.cells import Table, read
+from sqlwin.testing.golden import Golden, Step, parse
 from sqlwin.windows import Cumulate, Hop, Unit
-from tests.golden.cells import Table, read
-from tests.golden.text import Golden, Step, parse
 
 SECOND = 1_000_000
 LABEL = 15

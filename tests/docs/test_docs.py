@@ -12,7 +12,6 @@ import shlex
 import sqlite3
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,52 +20,11 @@ import pytest
 from sqlwin.cli import _parser, main
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
+from sqlwin.testing.checks import differences
+from sqlwin.testing.golden import parse
+from tests.docs.blocks import PAGES, REPO, SHELL, Block, blocks, each, page_blocks
 from tests.docs.pictures import draw, pictures
-from tests.golden.checks import differences
 from tests.golden.hosts import HOSTS
-from tests.golden.text import parse
-
-REPO = Path(__file__).parents[2]
-PAGES = [
-    REPO / "README.md",
-    *sorted((REPO / "docs").rglob("*.md")),
-    *sorted((REPO / "queries").glob("**/README.md")),
-]
-SHELL = ("shell", "sh", "bash", "console")
-
-
-@dataclass(frozen=True)
-class Block:
-    """kind: what stands behind the opening fence. line: of that fence."""
-
-    page: Path
-    line: int
-    kind: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.page.relative_to(REPO)}:{self.line}"
-
-
-def blocks(*kinds: str) -> list[Block]:
-    return [block for page in PAGES for block in _blocks(page) if block.kind in kinds]
-
-
-def _blocks(page: Path) -> Iterator[Block]:
-    kind, lines, began = None, [], 0
-    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.startswith("```"):
-            lines.append(line)
-        elif kind is None:
-            kind, lines, began = line[3:].strip(), [], number
-        else:
-            yield Block(page, began, kind, "\n".join(lines))
-            kind = None
-    assert kind is None, f"{page.relative_to(REPO)}: the block of line {began} is never closed"
-
-
-def each(found: list[Block]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("block", found, ids=str)
 
 
 def commands(block: Block) -> Iterator[list[str]]:
@@ -135,24 +93,27 @@ def test_every_kind_of_window_has_a_picture() -> None:
 def test_every_block_says_what_it_is() -> None:
     known = {"sql", "sql refused", "golden", "python", "text", "text picture", *SHELL}
     known |= {"golden new-window", "python new-window"}  # see test_new_window
-    strange = [f"{b}: {b.kind!r}" for page in PAGES for b in _blocks(page) if b.kind not in known]
+    known |= {"python recipe", "text output"}  # see test_recipes
+    known |= {f"python recipe {server}" for server in ("kafka", "postgres", "spark")}
+    every = [block for page in PAGES for block in page_blocks(page)]
+    strange = [f"{block}: {block.kind!r}" for block in every if block.kind not in known]
     assert strange == []
 
 
 @pytest.mark.long
 @pytest.mark.spark
 def test_the_dataframe_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the README has it; what `spark` and `orders` are stands here."""
+    """As the README has it, but for where the orders are: the JVM was started elsewhere."""
     from sqlwin.spark.session import local_session  # here, so that only this test needs Java
 
-    spark = local_session(2)  # the one that is there already, if there is one
+    local_session(2)  # the one that is there already, if there is one; the example's is the same
     example = next(b for b in blocks("python") if "sqlwin.spark.query" in b.text)
     rows = '{"product": "tea", "ts": "2024-01-01T09:00:00Z"}\n{}\n'
-    (tmp_path / "a.json").write_text(rows + rows.replace("09:00", "09:10"))
-    orders = spark.readStream.schema("product string, ts timestamp").json(str(tmp_path / "*.json"))
+    (tmp_path / "orders").mkdir()
+    (tmp_path / "orders" / "a.json").write_text(rows + rows.replace("09:00", "09:10"))
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"spark": spark, "orders": orders}
-    exec(example.text, names)
+    names: dict[str, Any] = {}
+    exec(example.text.replace('.json("orders")', f".json({str(tmp_path / 'orders')!r})"), names)
     query = names["running"]
     while query.isActive and query.lastProgress is None:  # ticks come for ever
         time.sleep(0.2)
@@ -182,7 +143,12 @@ def test_a_make_target_exists() -> None:
     assert {(where, target) for where, target in asked if target not in targets} == set()
 
 
-SQLWIN = [pytest.param(words, id=f"{b}-{' '.join(words)}") for b, words in shell("sqlwin")]
+# `sqlwin test` writes where it runs: test_testing has a folder for it
+SQLWIN = [
+    pytest.param(words, id=f"{b}-{' '.join(words)}")
+    for b, words in shell("sqlwin")
+    if words[1] != "test"
+]
 
 
 @pytest.mark.parametrize("words", SQLWIN)

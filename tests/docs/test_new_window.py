@@ -11,9 +11,9 @@ import pytest
 
 from sqlwin.runtime.lowering.windows import OPERATORS
 from sqlwin.sql.windows.calls import WINDOW_FUNCTIONS
-from tests.golden.checks import differences
+from sqlwin.testing.checks import differences
+from sqlwin.testing.golden import parse
 from tests.golden.hosts import HOSTS
-from tests.golden.text import parse
 
 REPO = Path(__file__).parents[2]
 PAGE = REPO / "docs" / "developing.md"

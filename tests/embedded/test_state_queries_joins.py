@@ -117,6 +117,24 @@ def test_the_windows_of_a_session_join_are_the_sessions_of_both_sides() -> None:
     assert q.windows("2024-01-01T09:01:40Z").num_rows == 1
 
 
+def test_a_row_in_no_session_has_its_instant_for_a_window() -> None:
+    q = sqlwin.query(
+        STREAMS
+        + """SELECT value, cost FROM orders OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL
+        '1' MINUTE GAP) JOIN shipments ON orders.id = shipments.id"""
+    )
+    q.push("orders", [row(1, 10, "09:00:00"), row(1, 20, "09:00:40"), row(2, 5, "09:00:00")])
+    q.push("shipments", [{"cost": 7, "id": 1, "ts": "2024-01-01T09:01:00Z"}])
+    found = q.fetch(1).to_pylist()
+    assert [(r["side"], str(r["window_end"])[14:26], r["rows"]) for r in found] == [
+        ("right", "01:00.000001", 1),
+        ("left", "01:40+00:00", 2),
+    ]
+    instant, after = "2024-01-01T09:01:00Z", "2024-01-01T09:01:00.000001Z"
+    assert [q.windows(at, at, key=1).num_rows for at in (instant, after)] == [2, 1]
+    assert q.messages(key=1)["cost"].to_pylist() == [None, None, 7]
+
+
 def test_sessions_of_a_result_are_those_of_the_rows_that_are_there() -> None:
     q = sqlwin.query(
         STREAMS

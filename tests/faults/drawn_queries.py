@@ -88,7 +88,16 @@ WINDOWED = {
     ),
     "rows": (
         OVER.format("ROWS 2 PRECEDING"),
-        "SELECT id, sum(v) OVER (PARTITION BY k ORDER BY ts, id ROWS 2 PRECEDING) FROM s",
+        "SELECT o.id, (SELECT list_sum(list(i.v ORDER BY i.ts DESC, i.id DESC)[:3]) FROM s AS i "
+        "WHERE i.k IS NOT DISTINCT FROM o.k AND (i.ts, i.id) <= (o.ts, o.id) "
+        "AND (i.missed IS NULL OR o.ts >= i.missed)) "
+        "FROM s AS o WHERE o.missed IS NULL OR o.ts >= o.missed",
+    ),
+    "running": (
+        OVER.format("RANGE UNBOUNDED PRECEDING"),
+        "SELECT o.id, (SELECT sum(i.v) FROM s AS i WHERE i.k IS NOT DISTINCT FROM o.k "
+        "AND i.ts <= o.ts AND (i.missed IS NULL OR o.ts >= i.missed)) "
+        "FROM s AS o WHERE o.missed IS NULL OR o.ts >= o.missed",
     ),
 }
 CHAINED = {

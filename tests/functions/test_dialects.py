@@ -10,7 +10,7 @@ from sqlwin.functions.dialects import FUNCTIONS
 from sqlwin.functions.table import TABLE
 from sqlwin.functions.times import processing
 from sqlwin.functions.times.foreign import FOREIGN
-from tests.golden.text import goldens
+from tests.golden.files import goldens
 
 THEME = "dialects/"
 GOLDENS = {g.name.removeprefix(THEME): g for g in goldens() if g.name.startswith(THEME)}

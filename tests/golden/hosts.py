@@ -6,17 +6,20 @@ gets all of them together, once a session, and may drive many in one query.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from sqlwin.embedded.query import EmbeddedQuery
+from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.lowering.explained import explain
-from tests.golden.in_process import InProcess, Opened, Plain
-from tests.golden.on_spark import Spark
-from tests.golden.outcome import Outcome
+from sqlwin.testing.golden import Golden
+from sqlwin.testing.in_process import Drive, InProcess, Plain
+from sqlwin.testing.on_spark import Spark
+from sqlwin.testing.outcome import Outcome
+from tests.golden.functions import FUNCTIONS
 from tests.golden.restarted import Committed, Restarted
 from tests.golden.row_by_row import RowByRow
-from tests.golden.text import Golden
+from tests.golden.stores import named, opened
 from tests.reference.host import reference
 
 
@@ -31,13 +34,30 @@ class Host(Protocol):
         """Golden's name to what it gave."""
 
 
-REFERENCE = InProcess("reference", lambda asked: Plain(reference(asked), queried=False))
-EMBEDDED = InProcess("embedded", lambda asked: Opened(EmbeddedQuery(asked, explain)))
+class Opened(Plain):
+    """EXPLAIN names the stores that the tasks opened: these and no others."""
+
+    def explain(self) -> str:
+        explained = super().explain()
+        assert named(explained) == opened(self.query), explained
+        return explained
+
+
+def _in_process(name: str, drive: Callable[[Script, str], Drive]) -> InProcess:
+    return InProcess(name, drive, functions=FUNCTIONS)
+
+
+REFERENCE = _in_process(
+    "reference", lambda asked, clock: Plain(reference(asked), clock, queried=False)
+)
+EMBEDDED = _in_process(
+    "embedded", lambda asked, clock: Opened(EmbeddedQuery(asked, explain), clock)
+)
 HOSTS: tuple[Host, ...] = (
     REFERENCE,
     EMBEDDED,
-    InProcess("segments", Committed),
-    InProcess("restart", Restarted),
-    InProcess("one row at a time", RowByRow),
-    Spark(),
+    _in_process("segments", Committed),
+    _in_process("restart", Restarted),
+    _in_process("one row at a time", RowByRow),
+    Spark(functions=FUNCTIONS),
 )

@@ -18,10 +18,10 @@ from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.state.blobs import DictBlobs
-from tests.golden.cells import of_arrow
-from tests.golden.in_process import Plain, do, windows
-from tests.golden.outcome import StepResult
-from tests.golden.text import START_OF_CLOCK, Step
+from sqlwin.testing.cells import of_arrow
+from sqlwin.testing.golden import START_OF_CLOCK, Step
+from sqlwin.testing.in_process import Plain, do, windows
+from sqlwin.testing.outcome import StepResult
 
 SEGMENT_ROWS = 4
 
@@ -38,9 +38,9 @@ def lives(asked: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQ
 
 
 class Committed(Plain):
-    def __init__(self, asked: Script) -> None:
+    def __init__(self, asked: Script, clock: str) -> None:
         kept = EmbeddedQuery(asked, explain, blobs=DictBlobs(), segment_rows=SEGMENT_ROWS)
-        super().__init__(kept)
+        super().__init__(kept, clock)
 
     def take(self, step: Step) -> StepResult:
         taken = super().take(step)
@@ -50,10 +50,15 @@ class Committed(Plain):
 
 
 class Restarted:
-    def __init__(self, asked: Script, lives: Callable[[Script], Iterator[EmbeddedQuery]] = lives):
+    def __init__(
+        self,
+        asked: Script,
+        clock: str = START_OF_CLOCK,
+        lives: Callable[[Script], Iterator[EmbeddedQuery]] = lives,
+    ) -> None:
         self.lives = lives(asked)
         self.query = next(self.lives)
-        self.query.advance(now=START_OF_CLOCK)
+        self.query.advance(now=clock)
         self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
 
     def explain(self) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 
-from tests.golden.checks import rewritten
+from sqlwin.testing.checks import rewritten
+from sqlwin.testing.golden import render
+from tests.golden.files import goldens, path_of
 from tests.golden.hosts import REFERENCE
-from tests.golden.text import goldens, path_of, render
 
 
 def main(names: list[str]) -> None:

@@ -32,10 +32,10 @@ from sqlwin.runtime.inputs.watermarks import merged
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipelines import prepare_batch
 from sqlwin.runtime.lowering.output_projection import OutputProjection
-from tests.golden.cells import of_arrow
-from tests.golden.in_process import do, windows
-from tests.golden.outcome import StepResult
-from tests.golden.text import START_OF_CLOCK, Step
+from sqlwin.testing.cells import of_arrow
+from sqlwin.testing.golden import Step
+from sqlwin.testing.in_process import do, windows
+from sqlwin.testing.outcome import StepResult
 
 CHANGE = ("op", "emit", "revision", "row_key")
 
@@ -59,9 +59,9 @@ class OneByOne(EmbeddedQuery):
 
 
 class RowByRow:
-    def __init__(self, asked: Script) -> None:
+    def __init__(self, asked: Script, clock: str) -> None:
         self.query = OneByOne(asked, explain)
-        self.query.advance(now=START_OF_CLOCK)
+        self.query.advance(now=clock)
         self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
         self.folded: dict[str, int] = {}  # how many revisions of a row_key are folded away
 

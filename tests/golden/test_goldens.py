@@ -7,10 +7,11 @@ from zlib import crc32
 
 import pytest
 
-from tests.golden.checks import differences
+from sqlwin.testing.checks import differences
+from sqlwin.testing.golden import Golden
+from sqlwin.testing.outcome import Outcome
+from tests.golden.files import goldens
 from tests.golden.hosts import EMBEDDED, HOSTS, Host
-from tests.golden.outcome import Outcome
-from tests.golden.text import Golden, goldens
 from tests.golden.trace import recorded, untraced
 
 EVERY = goldens()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.cells import Table, difference, read, text_of, write
-from tests.golden.checks import differences, rewritten
-from tests.golden.outcome import Outcome, StepResult
-from tests.golden.text import parse, render
+from sqlwin.errors import InputError
+from sqlwin.testing.cells import Table, read, text_of, write
+from sqlwin.testing.checks import differences, rewritten
+from sqlwin.testing.difference import difference
+from sqlwin.testing.golden import parse, render
+from sqlwin.testing.outcome import Outcome, StepResult
 from tests.golden.trace import BEGAN, COLUMNS, trace, untraced
 
 TEXT = """\
@@ -105,7 +107,7 @@ def test_cells_that_bare_would_be_misread() -> None:
 
 
 def test_a_misspelt_block_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"line 2: no block is called expected"):
+    with pytest.raises(InputError, match=r"line 2: no block is called expected"):
         parse("x", "--- drain\n--- expected\n")
 
 

@@ -27,9 +27,10 @@ from pathlib import Path
 from zlib import crc32
 
 from sqlwin.instants import parse_instant
-from tests.golden.cells import Table
-from tests.golden.outcome import Outcome, StepResult
-from tests.golden.text import START_OF_CLOCK, Golden, goldens
+from sqlwin.testing.cells import Table
+from sqlwin.testing.golden import START_OF_CLOCK, Golden
+from sqlwin.testing.outcome import Outcome, StepResult
+from tests.golden.files import goldens
 
 FILE = Path(__file__).with_name("embedded.trace")
 COLUMNS = ("op", "emit", "revision", "row_key")

@@ -15,7 +15,7 @@ from sqlwin.windows import Session, Unit
 from tests.support.operators.driving import records, told
 from tests.support.operators.joining import agree
 from tests.support.operators.joins import LEFT, RIGHT, Joined, Step, rows_of, specified, steps
-from tests.support.operators.session_joins import GAPS, session_join, session_joins
+from tests.support.operators.session_joins import GAPS, ONE_SIDE, session_join, session_joins
 
 
 @given(session_joins(), steps(), st.booleans())
@@ -25,7 +25,11 @@ def test_each_call_emits_what_the_definition_emits(
     agree(operator, taken, restarts)
 
 
-@given(st.sampled_from([(None, 3), (4, None), (None, None)]), steps(), st.booleans())
+@given(
+    st.sampled_from([(None, 3), (4, None), (None, None), (None, 0), (0, None)]),
+    steps(),
+    st.booleans(),
+)
 def test_gaps_of_the_rows_themselves(
     gaps: tuple[int | None, int | None], taken: list[Step], restarts: bool
 ) -> None:
@@ -44,14 +48,18 @@ def test_gaps_of_the_rows_themselves(
     agree(session_join("full", gaps), made, restarts)
 
 
-@given(GAPS, GAPS, st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=9), st.data())
+@given(
+    st.one_of(st.tuples(GAPS, GAPS), ONE_SIDE),
+    st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=9),
+    st.data(),
+)
 def test_pairs_do_not_depend_on_the_cut(
-    one: int, other: int, rows: list[tuple[bool, int]], data: st.DataObject
+    gaps: tuple[int, int], rows: list[tuple[bool, int]], data: st.DataObject
 ) -> None:
     numbered = [(at, of, n) for n, (of, at) in enumerate(rows)]
 
     def pairs(batches: list[list[tuple[int, bool, int]]]) -> set[str]:
-        driven = Joined(session_join(gaps=(one, other), retain=None))
+        driven = Joined(session_join(gaps=gaps, retain=None))
         out: set[str] = set()
         for batch in batches:
             sides = [[_row(at, n) for at, of, n in batch if of is side] for side in (False, True)]
@@ -84,6 +92,36 @@ def test_a_session_that_begins_where_another_ends_does_not_overlap_it() -> None:
     driven = Joined(session_join(gaps=(10, 10)))
     assert driven.step(lefts(0), rights(10)).is_empty()
     assert len(driven.step(right=rights(9, first=1))) == 2  # [9, 20) holds the one at 10 too
+
+
+def test_a_row_in_no_session_meets_the_session_that_holds_its_instant() -> None:
+    driven = Joined(session_join("left", gaps=(0, 10)))
+    assert len(driven.step(lefts(9, 10, 11, 30), rights(10, 20))) == 4  # [10, 30)
+    assert told(driven.step(watermark=9), "v") == []
+    assert told(driven.step(watermark=10), "v") == [("+I", "full", 0, 0)]  # nothing at 9 comes
+    assert told(driven.step(watermark=31), "v") == [("+I", "full", 0, 3)]
+
+
+def test_instants_next_to_each_other_are_apart() -> None:
+    driven = Joined(session_join(gaps=(0, 10), weighted=True))
+    assert len(driven.step(lefts(4, 5, 6), rights(5))) == 2
+    assert [row["v"] for row in driven.step(left=gone(5, 1)).to_dicts()] == [1]
+
+
+def test_a_row_at_the_horizon_is_kept_though_others_of_its_key_are_over() -> None:
+    driven = Joined(session_join("left", gaps=(0, 10), retain=0))
+    assert len(driven.step(lefts(6), watermark=10)) == 1
+    driven.step(left=lefts(10, first=1))
+    assert told(driven.step(watermark=11), "v") == [("+I", "full", 0, 1)]
+
+
+def test_an_instant_stays_while_a_session_that_holds_it_goes_on() -> None:
+    driven = Joined(session_join(gaps=(0, 9), retain=2, interval=1))
+    driven.step(lefts(0, 5), rights(5, 12), watermark=15)  # [5, 21)
+    assert driven.stores["left"].scan(0, 100)["v"].to_list() == [1]
+    assert len(driven.step(right=rights(20, first=2))) == 1
+    driven.step(watermark=32)  # [5, 29) is over
+    assert not len(driven.stores["left"])
 
 
 def test_a_late_row_bridges_sessions_and_withdraws_padded_rows() -> None:

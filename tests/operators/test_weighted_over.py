@@ -13,6 +13,7 @@ from tests.support.operators.changelogs import Act, Step, agree
 from tests.support.operators.overs import (
     COLUMNS,
     over,
+    reach_of,
     specified,
 )
 from tests.support.operators.weighted_overs import STEPS, operators
@@ -23,7 +24,8 @@ def test_each_call_emits_what_the_definitions_emit(
     operator: OverAggregator, taken: list[Step], restarts: bool
 ) -> None:
     retain = operator.policy.retain
-    agree(operator, specified(operator), COLUMNS, taken, restarts, retain, ahead=True)
+    reach = reach_of(operator)
+    agree(operator, specified(operator), COLUMNS, taken, restarts, retain, ahead=True, reach=reach)
 
 
 @pytest.mark.parametrize("at", [-4, -2, 1])

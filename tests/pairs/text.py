@@ -23,7 +23,7 @@ from pathlib import Path
 from sqlwin.errors import QueryError
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
-from tests.golden.text import Block, Golden, parse, render
+from sqlwin.testing.golden import Block, Golden, parse, render
 from tests.support.sql.cases import underlined
 
 HOME = Path(__file__).parent

@@ -13,8 +13,9 @@ import importlib, pkgutil, sys
 sys.modules["pyspark"] = None
 sys.path.insert(0, sys.argv[1])
 import sqlwin
+SPARK = ("sqlwin.spark", "sqlwin.testing.on_spark")
 for module in pkgutil.walk_packages(sqlwin.__path__, "sqlwin."):
-    if module.name.startswith("sqlwin.spark") or module.name.endswith("__main__"):
+    if module.name.startswith(SPARK) or module.name.endswith("__main__"):
         continue
     importlib.import_module(module.name)
     print(module.name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.ir.nodes import Script
-from tests.golden.cells import Table, difference, of_arrow
+from sqlwin.testing.cells import Table, of_arrow
+from sqlwin.testing.difference import difference
 from tests.properties.hosts import Host, fast_hosts, reference
 from tests.properties.plans import NUMBERED, STREAM, Step, numbered, scripts, steps
 

@@ -173,17 +173,37 @@ def _within(draw: DrawFn) -> Parts:
 @st.composite
 def _rows(draw: DrawFn) -> Parts:
     left, right = draw(st.none() | st.integers(1, 6)), draw(st.integers(1, 6))
-    windows = ("" if n is None else f" OVER (ROWS {n} PRECEDING)" for n in (left, right))
-    source = "l{}{{{{l}}}} {{kind}} JOIN r{}{{{{r}}}}".format(*windows)
     near = _apart("pos", right - 1, None if left is None else left - 1, 1)
+    windows = ["" if n is None else f" OVER (ROWS {n} PRECEDING)" for n in (left, right)]
+    if draw(st.booleans()):
+        drawn = [("", "l.pos <= n") if left is None else draw(_stepped("l")), draw(_stepped("r"))]
+        windows = [told for told, _ in drawn]
+        near = f"len(list_filter(range(100), lambda n: {drawn[0][1]} AND {drawn[1][1]})) > 0"
+    source = "l{}{{{{l}}}} {{kind}} JOIN r{}{{{{r}}}}".format(*windows)
     return Parts(KINDS, source, "", near, OFTEN, retain="", rising=True)
 
 
 @st.composite
+def _stepped(draw: DrawFn, name: str) -> tuple[str, str]:
+    """A window in ROWS that advances, and whether it holds a row at the number `n`."""
+    step = draw(st.integers(1, 4))
+    size = draw(st.integers(step, 6))
+    moved, row = f"n - n % {step}", f"{name}.pos"
+    told = f" OVER (ROWS {size} PRECEDING ADVANCE BY {step} ROWS)"
+    return told, f"{row} <= {moved} AND {moved} < {row} + {size}"
+
+
+@st.composite
 def _sessions(draw: DrawFn) -> Parts:
-    """Rows of overlapping sessions; to DuckDB those are gaps and islands, and two bounds."""
+    """Rows of overlapping sessions; to DuckDB those are gaps and islands, and two bounds.
+
+    Of one side they may be rows in no session, at their instants.
+    """
     parted, keys = draw(st.sampled_from([(("k",), (1, 1, 2)), (("b",), (2,)), (("k", "b"), (2,))]))
-    (left, of_l), (right, of_r) = (draw(_of_sessions(name, parted)) for name in "lr")
+    alone = draw(st.sampled_from(["", "", "l", "r"]))
+    (left, of_l), (right, of_r) = (
+        draw(_of_instants(name) if name == alone else _of_sessions(name, parted)) for name in "lr"
+    )
     late = draw(st.none() | st.integers(0, 12))
     return Parts(
         KINDS,
@@ -211,6 +231,13 @@ def _of_sessions(draw: DrawFn, name: str, parted: tuple[str, ...]) -> tuple[str,
     ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {told} GAP)"
     theirs = islands(f"{name}{where}", own, length)
     return ours + (f" {name}" if where else f"{{{{{name}}}}}"), theirs
+
+
+@st.composite
+def _of_instants(draw: DrawFn, name: str) -> tuple[str, str]:
+    """The same of rows that are in no session."""
+    window = draw(st.sampled_from(["", " [NOW]"]))
+    return f"{name}{window}{{{{{name}}}}}", f"(SELECT *, us AS w, us + 1 AS e FROM {name})"
 
 
 def islands(rows: str, own: str, seconds: str) -> str:

@@ -20,7 +20,8 @@ from sqlwin.operators.windows.slider import TupleSlider
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.plan.properties.facts import window_policy
 from sqlwin.state.blobs import DictBlobs
-from tests.golden.cells import difference, of_arrow
+from sqlwin.testing.cells import of_arrow
+from sqlwin.testing.difference import difference
 from tests.properties.emissions import after, emissions
 from tests.properties.hosts import fast
 from tests.properties.plans import NUMBERED, Step, numbered, scripts

@@ -17,10 +17,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
 from sqlwin.instants import SECOND, format_instant, parse_instant
-from tests.golden.cells import Table, cell, difference, write
+from sqlwin.testing.cells import Table, cell, write
+from sqlwin.testing.difference import difference
+from sqlwin.testing.golden import START_OF_CLOCK, Block, Golden
+from sqlwin.testing.on_spark import Spark
 from tests.golden.hosts import REFERENCE
-from tests.golden.on_spark import Spark
-from tests.golden.text import START_OF_CLOCK, Block, Golden
 from tests.properties.batch_answers import answers
 from tests.properties.deliveries import deliveries
 from tests.properties.hosts import reference

@@ -209,3 +209,57 @@ def test_aggregates_of_pairs(pushes: list[Push], host: Host, one: int, other: in
         SELECT k, t, COUNT(*) FROM instants JOIN p ON lo <= t AND t < hi JOIN s ON s.id = x
         WHERE t < {{w}}::BIGINT * {SECOND} GROUP BY k, t"""
     assert emitted(f"RSTREAM({query})", pushes, host) == came(batch(answer, pushes))
+
+
+@given(PUSHES, fast_hosts(), st.tuples(*[st.integers(0, 5)] * 3), st.booleans())
+def test_rows_of_three_inputs(
+    pushes: list[Push], host: Host, sizes: tuple[int, int, int], grouped: bool
+) -> None:
+    """They are there from the last of their three instants to the first end of a window."""
+    inputs = ", ".join(
+        f"s {n} [RANGE {size} SECONDS]" for n, size in zip("abc", sizes, strict=True)
+    )
+    where = "a.k = b.k AND b.k = c.k AND a.v >= c.v"
+    rows = f"SELECT a.id AS x, b.id AS y, c.id AS z FROM {inputs} WHERE {where}"
+    groups = f"SELECT a.k, {AT}, COUNT(*) AS n FROM {inputs} WHERE {where} GROUP BY a.k {LATE}"
+    last = ", ".join(f"{n}.ts + {size}" for n, size in zip("abc", sizes, strict=True))
+    found = "k, t, COUNT(*)" if grouped else "x, y, z"
+    answer = f"""
+        WITH p AS (
+            SELECT a.k, a.id AS x, b.id AS y, c.id AS z,
+                greatest(a.ts, b.ts, c.ts) * {SECOND} AS lo,
+                least({last}) * {SECOND} + 1 AS hi
+            FROM s a, s b, s c WHERE {where}),
+        there AS (FROM p WHERE lo < hi),
+        instants AS (SELECT lo AS t FROM there UNION SELECT hi FROM there)
+        SELECT {found} FROM instants JOIN there ON lo <= t AND t < hi {"GROUP BY k, t" * grouped}"""
+    text = f"RSTREAM({groups})" if grouped else f"RSTREAM({rows} {RETAIN})"
+    told = sum(emitted(text, pushes, host), Counter())
+    found_last = batch(answer, pushes)[-1]
+    assert found_last <= told if grouped else told == found_last
+
+
+@given(PUSHES, fast_hosts(), st.integers(1, 9), st.integers(0, 2))
+def test_aggregates_of_aggregates(pushes: list[Push], host: Host, size: int, least: int) -> None:
+    """The last revision of each instant is over the groups that it has in the end."""
+    groups = f"SELECT k, COUNT(*) AS n FROM s [RANGE {size} SECONDS] GROUP BY k {LATE}"
+    text = (
+        f"RSTREAM(SELECT {AT}, MAX(n) AS m, COUNT(*) AS c FROM ({groups}) WHERE n > {least} {LATE})"
+    )
+    micros = size * SECOND
+    answer = f"""{INSTANTS.format(after=micros + 1)},
+        g AS (SELECT k, t, COUNT(*) AS n FROM instants JOIN r ON us BETWEEN t - {micros} AND t
+            GROUP BY k, t)
+        SELECT t, MAX(n), COUNT(*) FROM g WHERE n > {least} GROUP BY t"""
+    lives, out, first = host(script(STREAM + text)), [], 0
+    for push in pushes:
+        query = next(lives)
+        query.push("s", _rows(push, first))
+        first += len(push)
+        out += query.results().to_pylist()
+    query = next(lives)
+    query.drain()
+    last = {
+        row["t"]: (row["t"], row["m"], row["c"]) for row in [*out, *query.results().to_pylist()]
+    }
+    assert Counter(last.values()) == batch(answer, pushes)[-1]

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from sqlwin.instants import END
 from sqlwin.operators.contract import Operator
 from sqlwin.plan.ir.nodes import (
     Aggregate,
@@ -38,6 +39,7 @@ from sqlwin.plan.properties.facts import (
     bucket_keys,
     counts,
     join_of,
+    streams_of,
     ttl_keys,
 )
 from sqlwin.plan.properties.final_partitions import becomes_final
@@ -52,6 +54,7 @@ from sqlwin.schema import polars_schema
 from sqlwin.windows import Cumulate, Hop, Reach, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.definitions.groups import Groups
+from tests.reference.definitions.late_frames import LateFrames
 from tests.reference.definitions.lives import Forgetting
 from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.ranks import Ranked
@@ -152,7 +155,7 @@ def _retention(window: Window, scan: Scan) -> RowRetention | None:
         return RowRetention(policy.retain, gap=judged[0]) if scan.stream.of else None
     if _ends(_inner(window)) is None:
         return RowRetention(policy.retain)
-    own = getattr(_inner(window), "window", None) or _reach(_inner(window))
+    own = getattr(_inner(window), "window", None) or _front_reach(_inner(window))
     return RowRetention(policy.retain, window=own) if scan.stream.of else None
 
 
@@ -200,7 +203,7 @@ def _operator(
     if isinstance(window, WindowedRelation):
         given = window.instants, window.instant
         return ReferenceRelation(stream.name, carried, _moving(window), *given)
-    buckets = _buckets(window)
+    buckets, frames = _buckets(window), _frames(_inner(window))
     return ReferenceOperator(
         Definition(
             windows=_windows(window, stream.name, buckets, query.functions),
@@ -218,6 +221,8 @@ def _operator(
             ends=_ends(_inner(window)),
             varies=not isinstance(window, WindowAggregate) or bool(window.aggregates),
             judged=_judged(_inner(window)),
+            frames=None if frames is None else frames.expired,
+            mutes=None if frames is None else frames.mute,
             **_of_all(_inner(window)),
         )
     )
@@ -246,28 +251,48 @@ def _of_all(window: Inner) -> dict[str, Any]:
 def _ends(window: Node) -> Callable[[int], list[int]] | None:
     """Of the windows of time that hold an instant, where they are the same whatever rows there
     are."""
-    reach = _reach(window)
-    if reach is not None:  # of its own frame, if it is the last in it; of the last that may hold it
-        return lambda at: [at + 1, at + reach.back + reach.after + 1]
+    if (
+        _frames(window) is not None
+    ):  # of its own frame, if it is the last in it; of one that is kept
+        return lambda at: [at + 1, END]
     own = window.window if isinstance(window, WindowAggregate) else None
     if not isinstance(own, Hop | Cumulate) or own.unit is not Unit.RANGE:
         return None
     return lambda at: [end for _, end in windows_holding(at, own)]
 
 
-def _reach(window: Node) -> Reach | None:
-    """How far frames reach to either side of a row, where all are of event time and bounded."""
-    if not isinstance(window, OverAggregate) or window.by_arrival or weighted(window):
+def _frames(window: Node) -> LateFrames | None:
+    """The frames of OVER by which a late row is judged: by time, or by rows before them that are
+    known to be there. Of an unbounded frame those are in no order, and none is known."""
+    if not isinstance(window, OverAggregate) or window.by_arrival:
         return None
-    back, after = 0, 0
-    for call in window.calls:
-        frame = call.frame
-        if not call.timed or frame.unit is Unit.ROWS:
-            return None
-        if frame.preceding is None or frame.following is None:
-            return None
-        back, after = max(back, frame.preceding), max(after, frame.following)
-    return None if window.policy.retain_rows is not None else Reach(back, after)
+    if window.policy.retain_rows is not None or not all(call.timed for call in window.calls):
+        return None
+    frames = [call.frame for call in window.calls]
+    if any(f.following is None or (f.unit is Unit.ROWS and f.following > 0) for f in frames):
+        return None
+    unbounded = any(f.preceding is None for f in frames)
+    counted = any(f.unit is Unit.ROWS and (f.preceding or 0) > 0 for f in frames)
+    if (unbounded or counted) and (weighted(window) or window.policy.ttl is not None):
+        return None
+    unknown = any(call.order for call in window.calls) or any(map(repeats, streams_of(window)))
+    if unbounded and unknown:
+        return None
+    return LateFrames(tuple((call.partition, call.frame, call.order) for call in window.calls))
+
+
+def _front_reach(window: Node) -> Reach | None:
+    """What the input pipeline knows of them: the rest it leaves to the operator."""
+    frames = _frames(window)
+    if frames is None:
+        return None
+    every = [frame for _, frame, _ in frames.calls]
+    if any(frame.preceding is None for frame in every):
+        return Reach(None, frames.after)
+    back = max((0, *(f.preceding or 0 for f in every if f.unit is Unit.RANGE)))
+    return Reach(
+        back, frames.after, max((0, *(f.preceding or 0 for f in every if f.unit is Unit.ROWS)))
+    )
 
 
 def _judged(window: Node) -> tuple[int, tuple[str, ...]] | None:

@@ -64,7 +64,7 @@ from tests.reference.definitions.horizons import floor_frame, horizons
 from tests.reference.definitions.sending import Sender
 from tests.reference.definitions.sessions import replaces
 from tests.reference.definitions.told import alone
-from tests.reference.definitions.window import Position, Window, by_position, position
+from tests.reference.definitions.window import Position, Window, by_position, muted, position
 from tests.reference.definitions.withdrawn import acting, changed, horizon
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.sessions import Span
@@ -139,6 +139,10 @@ class ReferenceOperator(Sender):
         """Of rows of another query those beyond retention, which the task asks for."""
         return self.expired(rows).with_columns(pl.col(TS).alias("__from"))
 
+    def repeated(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """None that the task has to know: what was taken is a no-op here."""
+        return rows.clear()
+
     def oldest(self, stores: Stores, ended: int) -> int:
         return START
 
@@ -162,7 +166,7 @@ class ReferenceOperator(Sender):
         are there no more. new: what counts as having come, if not `rows`."""
         before = self.windows
         new = {self.definition.ident(row) for row in rows} if new is None else set(new)
-        self.taken += rows
+        self.taken += [muted(row) if self._mute(row) else row for row in rows]
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [window for key, window in before.items() if key not in self.windows]
         back = {key: w for key, w in self.empty.items() if key in self.windows}
@@ -192,6 +196,10 @@ class ReferenceOperator(Sender):
         rest = [*(w for w in closing if w not in unshown), *overdue]
         again = self.emit([w for w in rest if w.row_key in self.shown], "late")
         return pl.concat([told, again])
+
+    def _mute(self, row: Row) -> bool:
+        retain, mutes = self.policy.retain, self.definition.mutes
+        return retain is not None and mutes is not None and mutes(row, self.closed - retain)
 
     def _there(self) -> list[Window]:
         return [*self.windows.values(), *self.emptied()]
@@ -287,13 +295,15 @@ class ReferenceOperator(Sender):
         were_full = {key for key, window in before.items() if self.full(window)}
         self.taken = [row for row in self.taken if self.definition.ident(row) not in positions]
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
-        gone = [window for key, window in before.items() if key not in self.windows]
+        gone = [w for key, w in before.items() if key not in self.windows and not self.missed(w)]
         self.told.empty(gone, self.windows)
         self.empty |= {window.row_key: alone(window) for window in gone}
         self._show_opened(were_late)
         left = {w.row_key for w in gone if self.full(alone(w)) and w.row_key not in were_full}
         for key, window in before.items():
             there = self.windows.get(key)
+            if self.missed(window):  # it stays as it was emitted
+                continue
             if there is None:
                 self.touch(window if key in left else self.empty[key], 1, now)
             elif window.frames != there.frames or self.full(there) != (key in were_full):

@@ -74,3 +74,27 @@ def test_a_row_counts_where_a_frame_that_may_hold_it_is_kept(
     rows = kept.missed(pl.DataFrame({TS: [ts]}), watermark)
     assert bool(len(rows)) == bool(missed)
     assert (ts < kept.horizon(watermark)) == (missed == ends_)
+
+
+@given(st.integers(0, 6), st.integers(-30, 30), st.integers(0, 9), st.integers(-30, 60))
+def test_an_unbounded_frame_holds_a_row_however_old(
+    after: int, ts: int, retain: int, watermark: int
+) -> None:
+    kept = RowRetention(retain, window=Reach(None, after))
+    rows = kept.missed(pl.DataFrame({TS: [ts]}), watermark)
+    assert bool(len(rows)) == (ts < watermark - retain)
+    assert not kept.judged and ts >= kept.horizon(watermark)
+    assert [r.split(":")[0] for r in kept.reasons(rows, watermark)] == [IN_PART] * len(rows)
+
+
+@given(st.integers(0, 6), st.integers(-30, 30), st.integers(0, 9), st.integers(-30, 60))
+def test_of_frames_in_rows_what_time_alone_would_expire_is_in_doubt(
+    back: int, ts: int, retain: int, watermark: int
+) -> None:
+    kept, timed = (RowRetention(retain, window=Reach(back, 1, rows)) for rows in (2, 0))
+    rows = pl.DataFrame({TS: [ts]})
+    doubtful = kept.doubtful(watermark)
+    assert doubtful is not None
+    doubted, missed = rows.filter(doubtful), timed.missed(rows, watermark)
+    assert len(doubted) == timed.reasons(missed, watermark).count(EXPIRED)
+    assert len(kept.missed(rows, watermark)) == len(missed) - len(doubted)

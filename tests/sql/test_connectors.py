@@ -37,10 +37,10 @@ DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
         (STREAM.format("connector = 'files', path = 'a\\0b'"), "stream s has an option 'path' that cannot be 'a\\x00b'", "path = '…'"),
         (STREAM.format("path = 'x', partitions = 2"), "stream s has an option 'partitions', which is of the connector 'kafka'", "connector, path, format, header, delimiter"),
         (STREAM.format("partitions = 0"), "stream s has an option 'partitions' that cannot be '0'", "1 or more: partitions = 4"),
-        (STREAM.format("connector = 'kafka', format = 'xml'"), "stream s has an unknown format 'xml'", "json, csv, raw"),
-        (STREAM.format("connector = 'kafka', start = 'soon'"), "stream s has an option 'start' that cannot be 'soon'", "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5'"),
+        (STREAM.format("connector = 'kafka', format = 'xml'"), "stream s has an unknown format 'xml'", "json, csv, raw, avro"),
+        (STREAM.format("connector = 'kafka', start = 'soon'"), "stream s has an option 'start' that cannot be 'soon'", "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5', 'orders/0:17'"),
         (STREAM.format("connector = 'kafka', metadata = 'a = kye'"), "stream s has an option 'metadata' that cannot be 'a = kye'", "metadata = 'id = key, at = timestamp'; or topic, partition, offset, header.NAME"),
-        (STREAM.format("connector = 'kafka', 'kafka.isolation.level' = 'read_uncommitted'"), "stream s has an unknown option 'kafka.isolation.level'", "connector, servers, topic, format, delimiter, start, metadata, max.records, wait, partitions"),
+        (STREAM.format("connector = 'kafka', 'kafka.isolation.level' = 'read_uncommitted'"), "stream s has an unknown option 'kafka.isolation.level'", "connector, servers, topic, topic.pattern, format, avro.schema.registry.url, avro.schema.registry.credentials, avro.schema, delimiter, start, metadata, max.records, fail.on.data.loss, idle.timeout, wait, partitions"),
         (STREAM.replace("STREAM", "TABLE").format("evnts = 3"), "table s has an unknown option 'evnts'; did you mean events?", "connector, partitions"),
         (SINK.format("connector = 'consle'"), "sink k has an unknown connector 'consle'; did you mean console?", "console, delta, duckdb, files, iceberg, kafka, none, postgres, python, sqlite"),
         (SINK.format("path = 'out'"), "sink k has an option 'path', which is of the connector 'delta' and 'duckdb' and 'files' and 'sqlite'", "connector, changelog"),
@@ -83,9 +83,13 @@ def test_the_docs_have_the_table(title: str, known: object) -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "message", "legal"),
     [
-        ("a INT", "", "stream s needs an option 'topic'", "topic = '…'"),
+        ("a INT", "", "stream s needs an option 'topic'", "topic = '…', or 'topic.pattern' = '…'"),
+        ("a INT", "topic = 't', 'topic.pattern' = 't.*'", "stream s has a topic and a topic.pattern", "topic = '…', or 'topic.pattern' = '…'"),
         ("a INT", "topic = 't', metadata = 'b = key'", "metadata of stream s names b, no column", "a"),
         ("a INT", "topic = 't', metadata = 'a = key'", "a of stream s is INT, and a key", "STRING or BINARY"),
+        ("a INT", "topic = 't', format = 'avro'", "stream s has format 'avro', and neither a registry nor a schema", "'avro.schema.registry.url' = 'http://host:8081', or 'avro.schema' = '{…}'"),
+        ("a INT", "topic = 't', 'avro.schema' = '{}'", "stream s has an option 'avro.schema', and its format is not Avro", "format = 'avro'"),
+        ("a INT", "topic = 't', format = 'avro', 'avro.schema' = '{'", "this is no schema of Avro: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)", "a schema in JSON"),
         ("a INT", "topic = 't', format = 'raw'", "stream s has format 'raw', and not one column for the value", "one column, STRING or BINARY, beside those of metadata"),
     ],
 )  # fmt: skip
@@ -140,6 +144,34 @@ def test_what_keeps_nothing_has_no_delivery(connector: str) -> None:
 
 def _deliveries(text: str) -> list[str]:
     return [line for line in sqlwin.explain(text).splitlines() if line.startswith("Delivery")]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            "topic = 't'",
+            "s reads topic t, from the earliest records; records that are gone end the run",
+        ),
+        (
+            "'topic.pattern' = 't.*', start = '2024-01-01T00:00:00Z', 'fail.on.data.loss' = 'no'",
+            "s reads all topics that match 't.*', also later ones, from 2024-01-01T00:00:00Z on; "
+            "records that are gone are passed over",
+        ),
+    ],
+)
+def test_explain_says_which_topics_are_read(options: str, told: str) -> None:
+    text = f"CREATE STREAM s (a INT) WITH (connector = 'kafka', servers = 'h', {options})"
+    assert f"Source: {told}" in sqlwin.explain(f"{text}; SELECT a FROM s").splitlines()
+
+
+def test_explain_says_what_an_idle_partition_does() -> None:
+    text = """CREATE STREAM s (ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (
+        connector = 'kafka', servers = 'h', topic = 't', 'idle.timeout' = '90 seconds');
+        SELECT COUNT(*) AS n FROM TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+        GROUP BY window_start, window_end"""
+    idle = "a partition without rows for 1 minute 30 seconds does not hold it back"
+    assert f"Watermark: ts less 0 seconds; {idle}" in sqlwin.explain(text)
 
 
 def test_a_slip_in_a_setting() -> None:

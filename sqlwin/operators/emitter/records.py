@@ -38,7 +38,7 @@ from sqlwin.operators.emitter.schema import (
     STORE,
 )
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import REVISION
+from sqlwin.schema import REVISION, where
 
 if TYPE_CHECKING:
     from sqlwin.operators.emitter.results import Results
@@ -174,14 +174,15 @@ class ResultRecords:
         """Identities of results with lo <= time < hi that stand, are pending, and are not among
         `held`, those that hold a row."""
         if not self.results.weighted:
-            return held.select(self.identity).clear()
+            return held.clear()[list(self.identity)]
         records = stores[STORE].scan(lo, hi).filter(STANDS, pl.col(PENDING) > 0)
         on = list(self.identity)
         return records.join(held, on=on, how="anti", nulls_equal=True).select(on)
 
     def pending(self, stores: Stores, before: int = END) -> pl.DataFrame:
         """Records with rows that were not emitted, of results whose time is below `before`."""
-        return stores[STORE].scan(START, before).filter(pl.col(PENDING) > 0)
+        held = stores[STORE].scan(START, before)
+        return where(held, held[PENDING] > 0)
 
     def any_open(self, stores: Stores) -> bool:
         """Whether results that are not final have records."""
@@ -198,7 +199,7 @@ class ResultRecords:
         """Write records; before: when they were due until now."""
         if records.is_empty():
             return
-        stores[STORE].put(records.select(self.columns))
+        stores[STORE].put(records[list(self.columns)])
         later = records[DUE].is_null() | (records[DUE] > before)
         if (later & before.is_not_null()).any():
             self.renew_deadline(stores)

@@ -38,7 +38,7 @@ from sqlwin.operators.emitter.records import LATE, ResultRecords
 from sqlwin.operators.emitter.schema import DUE, EXISTS, FORCED, OLD, PENDING, STANDS, STORE, WORD
 from sqlwin.operators.state_queries import stated
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import REVISION, empty
+from sqlwin.schema import REVISION, empty, stacked
 
 OWN = pl.when(LATE).then(pl.lit("late")).otherwise(pl.lit("early"))
 """What an emission of a result is called by itself, when it becomes final aside."""
@@ -173,7 +173,7 @@ class ResultLedger(ResultRecords):
     def emit_all(self, chosen: Iterable[pl.DataFrame], stores: Stores) -> pl.DataFrame:
         """Emit results as they are now, and settle their records; one after the other: what goes
         out is settled before the next are chosen."""
-        return pl.concat([self.results.nothing(), *(self._emit(one, stores) for one in chosen)])
+        return stacked([self.results.nothing(), *(self._emit(one, stores) for one in chosen)])
 
     def _emit(self, chosen: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if chosen.is_empty():

@@ -28,8 +28,9 @@ import polars as pl
 from sqlwin.kernels.frames import Ints
 from sqlwin.kernels.joins import coded, near
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.sides import Arrivals, Columns, Side
+from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
 from sqlwin.schema import TS, empty
+from sqlwin.windows import SteppedWindow
 
 AT = "__at"
 Residual = Callable[[pl.DataFrame], pl.Series]
@@ -120,6 +121,10 @@ class Pairing:
         yield from ((a, b) for b, a in near(*ends, seen.low, seen.high))
 
     def _true(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        window = self.left.window
+        if isinstance(window, SteppedWindow):
+            numbers = (pl.col(marked(side)[POS]) for side in (self.left, self.right))
+            pairs = pairs.filter(window.together(*numbers))
         if self.residual is None:
             return pairs
         return pairs.filter(self.residual(pairs.select(*self.left.columns, *self.right.columns)))

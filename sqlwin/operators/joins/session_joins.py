@@ -1,11 +1,11 @@
 """Joins of two streams by session key: rows pair whose sessions overlap. Source: SAMZA-552.
 
-Each row is in one session of its side, `[first, last + gap)` over all rows of its session
-key. A pair matches if the two sessions have an instant in common, further keys are equal
-and the residual is true. A late row may make a session grow, or bridge two, so that more
-rows match; one that is withdrawn may part it, so that fewer do. What is emitted of a row by
-itself is as in other joins (`padding`); it is certain when the watermark is past the end of
-its session.
+Each row is in one session of its side, `[first, last + gap)` over all rows of its session key,
+or, where one side has none, at its instant. A pair matches if these have an instant in common,
+further keys are equal and the residual is true. A late row may make a session grow, or bridge
+two, so that more rows match; one that is withdrawn may part it, so that fewer do. What is
+emitted of a row by itself is as in other joins (`padding`); it is certain when the watermark is
+past the end of its session.
 
 | store                       | record                                      |
 |-----------------------------|---------------------------------------------|

@@ -16,6 +16,9 @@ may go on, and its new rows pair with those of this one: so a session stays unti
 the other side that overlap it are over too. Of these one at most is not over when this one
 is: the one that reaches over the horizon.
 
+Where rows of a side are in no session, each of its instants t stands for one, `[t, t + 1)`, which
+never grows: sessions of the other side overlap it that hold t.
+
 Rows that may be withdrawn are so only while they are in retention themselves, so none of a
 session that is over.
 
@@ -37,7 +40,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.joins.sides import Arrivals, Side
-from sqlwin.operators.sessions.merging import Merged
+from sqlwin.operators.sessions.merging import Instants, Merged
 from sqlwin.operators.sessions.retention import evict
 from sqlwin.operators.sessions.spans import RUN, extent_of, met, within
 from sqlwin.operators.store_spec import StoreSpec
@@ -84,7 +87,8 @@ class SessionSide(Side):
     @cached_property
     def spans(self) -> Merged:
         by = Grouping({key: self.columns[key] for key in self.partition})
-        return Merged(self.session, self.partition, by, (), f"{self.name}_sessions")
+        of = Instants if self.session.instant else Merged
+        return of(self.session, self.partition, by, (), f"{self.name}_sessions")
 
     @property
     def rest(self) -> tuple[str, ...]:
@@ -133,7 +137,7 @@ class SessionSide(Side):
         moved = self.spans.lift(pl.concat([arrivals.gone, arrivals.new]))
         first, last = extent_of(moved)
         near = store.find_sessions(first, last, moved.select(self.partition))
-        old = met(near, moved, self.partition, UNTIL)[0].drop(RUN)
+        old = met(near, moved, self.partition, self.spans.reached)[0].drop(RUN)
         stay = self.less(self.held(old, stores), arrivals.gone)
         new = self.spans.lift(pl.concat([stay.select(*self.row), arrivals.new])).select(old.columns)
         on = [*self.partition, FROM, UNTIL]
@@ -171,7 +175,8 @@ class SessionSide(Side):
     # Rows that leave.
 
     def certain_below(self, closed: int, counted: int, retain: int | None) -> int:
-        return closed
+        """A row at the end of a session would still join it; one at the end of an instant not."""
+        return closed + 1 if self.session.instant else closed
 
     def floor(self, closed: int, counted: int, retain: int | None) -> int:
         """Sessions that end earlier are let go."""
@@ -194,5 +199,5 @@ class SessionSide(Side):
         sessions = found.join(known, on=list(self.partition), how="left")
         overlapped = (pl.col(REACHES) < pl.col(UNTIL)).fill_null(False)
         kept = [stores[name] for name in (*names, self.spans.store)]
-        stays = (pl.col(UNTIL) >= horizon) | overlapped
+        stays = (pl.col(self.spans.reached) >= horizon) | overlapped
         evict([(store, self.partition) for store in kept], sessions, stays, horizon)

@@ -29,7 +29,7 @@ from sqlwin.operators.over.fullness import DONE, Fullness
 from sqlwin.operators.over.history import IN, OLD_ROW, VALUE
 from sqlwin.operators.over.limits import LIMIT, Limits
 from sqlwin.operators.over.reading import Reading, placed, stored
-from sqlwin.schema import POSITION, TS
+from sqlwin.schema import POSITION, TS, where
 from sqlwin.state.contract import HORIZON
 
 ENOUGH = 10_000
@@ -59,11 +59,29 @@ class Leaving:
         return timed.join(self._waiting(stores), on=list(POSITION), how="anti")
 
     def lasting(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Those that are not evicted: a row may come for the frames of later ones alone."""
-        if results.is_empty() or self._ends_never or not self.reading.shares.bounded:
+        """Those that are not evicted: a row may come for the frames of later ones alone.
+
+        Not where rows to follow, or of a key, are counted: there it is judged by its own time.
+        """
+        own = self._ends_never or bool(self.fullness.counting) or self.limits.by_rows
+        if results.is_empty() or own:
             return results
         mark = np.asarray(self.limits.of(results, stores)) - self.fullness.after
         return results.filter(pl.Series(results[TS].to_numpy() >= mark))
+
+    def join(self, late: pl.DataFrame, stores: Stores) -> None:
+        """Rows that come when their slice has gone already: they are of what is kept of it.
+
+        late: of the row store's columns, in any order, none of them there already.
+        """
+        late = late.filter(pl.col(TS) < stores[ROWS].floor)
+        if late.is_empty():
+            return
+        history = self.reading.history
+        came = history.joining(late.select(*self.reading.columns), stores)
+        for sums in self.reading.sums:
+            mark = f"{IN}{sums.share.number}"
+            sums.bury(came.filter(~pl.col(mark)) if mark in came.columns else came, stores)
 
     def kept(self, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
         """The rows with lo <= ts < hi that are not retired, in order."""
@@ -98,7 +116,7 @@ class Leaving:
         """Put what goes, and is wanted, elsewhere; False: that does not pay yet."""
         history, sums = self.reading.history, self.reading.sums
         rows = stored(stores, START, stores.watermark - self.reach)
-        leaving = rows.filter(pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
+        leaving = where(rows, pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
         if leaving.is_empty() or not history.deep:
             for share_sums in sums:
                 share_sums.bury(leaving, stores)

@@ -36,7 +36,7 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.fullness import DONE
 from sqlwin.operators.over.sharing import Share, Shares
-from sqlwin.schema import PLACE, TS
+from sqlwin.schema import PLACE, POSITION, TS
 
 STORE = "history"
 GENERATION, IN, VALUE = "__generation", "__in.", "__value."
@@ -96,6 +96,32 @@ class History:
             (pl.col(f"{IN}{share.number}") & self._last(rows, share)).alias(f"{IN}{share.number}")
             for share in self.deep
         )
+
+    def joining(self, late: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Put late rows among those of before, if they are in a share; gives them, marked.
+
+        A row is of a share if it is one of the last `depth`, or behind one that is there: so those
+        there stay the last ones without a gap. What is too many leaves with the next slice.
+        """
+        if not self.deep:
+            return late
+        old = self.rows(stores).with_columns(pl.lit(True).alias(OLD_ROW))
+        came = self.extended(late).with_columns(pl.lit(False).alias(OLD_ROW))
+        rows = pl.concat([old, came.select(old.columns)]).sort(*POSITION)
+        marked = rows.with_columns(
+            (pl.col(mark) & (self._last(rows, share) | self._behind(share))).alias(mark)
+            for share in self.deep
+            for mark in [f"{IN}{share.number}"]
+        ).filter(~pl.col(OLD_ROW))
+        within = marked.filter(pl.any_horizontal(f"{IN}{s.number}" for s in self.deep))
+        generation = pl.lit(max(stores[STORE].floor, 0), pl.Int64).alias(GENERATION)
+        stores[STORE].put(within.with_columns(generation).select(*self.columns))
+        return marked
+
+    def _behind(self, share: Share) -> pl.Expr:
+        """Whether a row of the share's history is before, or is it."""
+        held = (pl.col(f"{IN}{share.number}") & pl.col(OLD_ROW)).cum_max()
+        return held.over(share.partition) if share.partition else held
 
     def keep(self, rows: pl.DataFrame, waiting: Mask, stores: Stores) -> None:
         """From now on these `rows` (marked) are the history, if of a share or waiting."""

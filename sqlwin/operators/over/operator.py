@@ -30,7 +30,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import END
-from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.contract import DOUBT, Stores, bounds, everything
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
 from sqlwin.operators.emitter.schema import FINAL, FORCED, STORE
@@ -39,6 +39,7 @@ from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.fullness import Fullness
+from sqlwin.operators.over.judging import FrameJudging
 from sqlwin.operators.over.limits import Limits
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.retracting import Retracting
@@ -49,7 +50,7 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_k
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS
+from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS, where
 
 __all__ = ["ROWS", "OverAggregator"]
 
@@ -125,9 +126,13 @@ class OverAggregator(Results):
         return Leaving(self.limits, self.fullness, self.reading)
 
     @cached_property
+    def judging(self) -> FrameJudging:
+        return FrameJudging(self.reading, self.fullness)
+
+    @cached_property
     def retracting(self) -> Retracting:
         early = self.policy.early is not None
-        return Retracting(self.reading, self.fullness, self.ledger, self.per_instant, early)
+        return Retracting(self.reading, self.leaving, self.ledger, self.per_instant, early)
 
     @cached_property
     def touching(self) -> Touching:
@@ -141,7 +146,8 @@ class OverAggregator(Results):
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         rows = effective(rows) if self.weighted else rows
-        return rows.select(*self.carried, *POSITION, *self.sign)
+        doubt = [name for name in DOUBT if name in rows.columns]
+        return rows.select(*self.carried, *POSITION, *self.sign, *doubt)
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return self.limits.horizons(stores)
@@ -151,6 +157,19 @@ class OverAggregator(Results):
 
     def final_before(self, closed: int) -> int:
         return closed - self.fullness.after
+
+    def judge(self, rows: pl.DataFrame, stores: Stores, ended: int) -> pl.DataFrame:
+        return self.judging.expired(rows, stores, ended)
+
+    def oldest(self, stores: Stores, ended: int) -> int:
+        return END
+
+    def repeated(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        gone = rows.filter(pl.col(TS) < stores[ROWS].floor)  # admission knows the others
+        if gone.is_empty():
+            return gone
+        history = self.reading.history.rows(stores)
+        return gone.join(history, on=list(POSITION), how="semi", maintain_order="left")
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost rows back, which all other stores have counted; see `Restoring`."""
@@ -169,8 +188,9 @@ class OverAggregator(Results):
             return self._take(batch, stores, now)
         gone, came = parted(batch)
         left = self._withdraw(gone, stores, now)
-        emitted = self._take(came, stores, now, self.retracting.returning(came, left, stores))
-        return pl.concat([emitted, self._rest(self.retracting.rest(came, left, stores), stores)])
+        kept = self.leaving.lasting(came, stores)
+        emitted = self._take(came, stores, now, self.retracting.returning(kept, left, stores))
+        return pl.concat([emitted, self._rest(self.retracting.rest(kept, left, stores), stores)])
 
     def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows of no row, which became full as rows went: this is the time of the forced ones
@@ -183,6 +203,7 @@ class OverAggregator(Results):
         """Take rows out; those that were emitted, were open, and wait for nothing any more."""
         rows = self.retracting.known(gone, stores)
         touched = self.touching.withdrawn(self._watched(rows, stores), stores)
+        touched = self.leaving.lasting(touched, stores)
         known = self.ledger.before(touched, stores)
         self.retracting.take_out(rows, stores)
         if known.is_empty():
@@ -207,6 +228,7 @@ class OverAggregator(Results):
         stores[ROWS].put(weighed(batch, 1) if self.weighted else batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
+        self.leaving.join(batch, stores)
         if known.is_empty():
             return self.nothing()
         filled = known.filter(FILLED).select(self.identity)  # late rows were their followers
@@ -248,7 +270,7 @@ class OverAggregator(Results):
         silent = self.policy.late is Late.NEVER and not self.fullness.counting
         if silent and not self.weighted:  # else it must be known what is in whose place
             return batch.clear()
-        return batch.filter(pl.col(TS) < stores.watermark)
+        return where(batch, batch[TS] < stores.watermark)
 
     def _closing(self, closed: int, watermark: int, stores: Stores) -> pl.DataFrame:
         """Identities of rows that become full."""
@@ -325,7 +347,7 @@ class OverAggregator(Results):
             rows = stored(stores, *bounds(windows[TS]))
         if self.per_instant:
             rows = rows.unique(on, keep="last", maintain_order=True)
-        if len(rows) == len(windows) and rows.select(on).equals(windows.select(on)):
+        if len(rows) == len(windows) and rows[on].equals(windows[on]):
             return pl.concat([rows, windows.drop(on)], how="horizontal")
         return rows.join(windows, on=on, how="inner", nulls_equal=True, maintain_order="left")
 

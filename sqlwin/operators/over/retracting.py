@@ -5,7 +5,8 @@ emitted and is no more goes out `-D`; one that comes under the position of anoth
 row, `+U`, also where its instant is another: then its record moves there. Of a row whose
 followers are withdrawn after it was emitted full the frame is open again: from then on
 it counts as shown, so what changes is `late`. A row that is not there, and one that has left
-the row store, cannot be withdrawn: it is passed over.
+the row store, cannot be withdrawn: it is passed over. Of one that is evicted and still in frames of
+others only these change: its result stays as it was emitted.
 
 Invariant: of the records of one position at most one was ever emitted or waits.
 
@@ -24,6 +25,7 @@ from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import DUE, FINAL, FORCED, OLD, PENDING, STANDS, STORE
 from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.touching import FILLED
@@ -41,10 +43,14 @@ class Retracting:
     """
 
     reading: Reading
-    fullness: Fullness
+    leaving: Leaving
     ledger: ResultLedger
     per_instant: bool
     early: bool
+
+    @property
+    def fullness(self) -> Fullness:
+        return self.leaving.fullness
 
     # What goes.
 
@@ -110,7 +116,7 @@ class Retracting:
         """
         place, on = [PART, SEQ], list(self.ledger.identity)
         used = (pl.col(REVISION) >= 0) | (pl.col(PENDING) > 0)
-        records = everything(stores, STORE).filter(used)
+        records = self.leaving.lasting(everything(stores, STORE).filter(used), stores)
         rest = [name for name in on if name not in place]
         to = came.select(PART, SEQ, *(pl.col(name).alias(MOVED + name) for name in rest))
         elsewhere = [pl.col(name).ne_missing(pl.col(MOVED + name)) for name in rest]

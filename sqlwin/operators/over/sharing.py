@@ -25,7 +25,7 @@ from functools import cached_property
 
 from sqlwin.operators.over.framing import Call
 from sqlwin.schema import Order
-from sqlwin.windows import Exclude, Frame, Reach, Unit
+from sqlwin.windows import Exclude, Frame, Unit
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,6 @@ class Shares:
     @property
     def timed(self) -> bool:
         return all(share.timed for share in self.each)
-
-    @cached_property
-    def bounded(self) -> bool:
-        """Whether all frames are of event time and have both ends, so that a row may come for those
-        of later rows only, its own being evicted."""
-        return self.timed and Reach.of(call.frame for call in self.calls) is not None
 
     @property
     def kept(self) -> bool:

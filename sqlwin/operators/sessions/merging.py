@@ -2,7 +2,8 @@
 
 `Merged` keeps one record for each session, which holds the accumulators: what a pause
 alone ends only ever grows, so sessions are merged and never looked into. Those that may
-be parted are in `session_parts`.
+be parted are in `session_parts`. `Instants` keeps rows that are in no session as if each instant
+were one.
 
 Invariant: sessions of a key do not overlap as `[from, until)`, and a row of the key is of
 the one that holds its instant.
@@ -150,6 +151,11 @@ class Merged(Spans):
         lifted = grouped.agg(*span, *self._lifted()).drop(RUN)
         return self.by.spread(with_doubt_of(rows, lifted))
 
+    @property
+    def reached(self) -> str:
+        """The column with the last instant that what comes later still joins."""
+        return UNTIL
+
     def values(self, below: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
         return {name: t for name, t in self.columns(below).items() if name not in self.identity}
 
@@ -157,7 +163,7 @@ class Merged(Spans):
         store = self.sessions(stores)
         first, last = lifted[FROM].min(), lifted[UNTIL].max()
         near = store.find_sessions(first, last, self._kept(lifted))  # type: ignore[arg-type]
-        touched, came = met(near, lifted, self.partition, UNTIL)
+        touched, came = met(near, lifted, self.partition, self.reached)
         old, new = touched.drop(RUN), self._merged(touched, came)
         on = list(self.identity)
         store.remove(old.join(new, on=on, how="anti", nulls_equal=True))
@@ -173,3 +179,15 @@ class Merged(Spans):
         span = [pl.col(FROM).min(), pl.col(UNTIL).max(), pl.col(ADDED).sum()]
         grouped = all_.group_by(RUN, *self.partition).agg(*span, *merges(self.folds))
         return grouped.select(none.columns).drop(RUN)
+
+
+@dataclass(frozen=True)
+class Instants(Merged):
+    """Rows of one instant are together, and reach no other: each is `[t, t + 1)`."""
+
+    @property
+    def reached(self) -> str:
+        return FROM
+
+    def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return super().lift(rows).with_columns((pl.col(FROM) + 1).alias(UNTIL))

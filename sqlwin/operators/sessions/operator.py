@@ -166,6 +166,9 @@ class SessionAggregator(SessionRestoring):
         assert self.judging is not None
         return self.judging.refused(rows, stores, ended)
 
+    def repeated(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        return rows.clear()
+
     def oldest(self, stores: Stores, ended: int) -> int:
         assert self.judging is not None
         return self.judging.oldest(stores, ended)

@@ -38,7 +38,7 @@ def met(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Both with `__run`: what reaches into each other shares one. Stored ones that nothing
     reaches, through others too, are left out."""
-    columns = [*keys, FROM, reach]
+    columns = list(dict.fromkeys([*keys, FROM, reach]))
     both = pl.concat(
         frame.select(columns).with_columns(pl.lit(new).alias(NEW)).with_row_index(RUN)
         for frame, new in ((stored, False), (came, True))

@@ -40,7 +40,7 @@ from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.operators.windows.retention import Retention
 from sqlwin.operators.windows.stores import WindowStores
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PLACE
+from sqlwin.schema import INSTANT, PLACE, where
 from sqlwin.windows import Aligned, Whole
 
 
@@ -224,7 +224,7 @@ class WindowAggregator(RankedResults):
     def _maybe_final(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if stores.watermark == START or self.policy.late is Late.NEVER:
             return panes.clear()
-        return panes.filter(pl.col(PANE) < stores.watermark)
+        return where(panes, panes[PANE] < stores.watermark)
 
     # What the ledger asks for.
 

@@ -43,7 +43,7 @@ from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.weights import SIGN, effective, parted, there
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
-from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT, empty
+from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT, empty, where
 from sqlwin.windows import Aligned, Unit, Whole
 
 PANES, MESSAGES = "panes", "messages"
@@ -147,7 +147,7 @@ class Contents(Folded):
         """The windows with closed < end <= watermark that hold a row, merged; of some keys."""
         panes = stores[PANES].scan(*span_of(self.window, closed + 1, watermark), keys)
         held = ends_of(panes, PANE, self.window)
-        ending = held.filter(pl.col(WINDOW_END) > closed, pl.col(WINDOW_END) <= watermark)
+        ending = where(held, (held[WINDOW_END] > closed) & (held[WINDOW_END] <= watermark))
         return self._windows(ending)
 
     def within(self, question: StateQuery, stores: Stores) -> pl.DataFrame:

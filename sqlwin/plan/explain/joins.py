@@ -27,7 +27,7 @@ from sqlwin.plan.properties.facts import (
     untimed,
 )
 from sqlwin.policies import Early, Policy
-from sqlwin.windows import AsOf, JoinSessions, Session, Unit
+from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, SteppedWindow, Unit
 
 NEAREST = {
     ">=": "the last right row at or before the left row",
@@ -105,8 +105,7 @@ def _window(join: Join) -> str:
     if isinstance(match, AsOf):
         return NEAREST[match.op]
     if isinstance(match, JoinSessions):
-        left, right = (_pause(session) for session in (match.left, match.right))
-        return f"rows of sessions that overlap; a left one ends {left}, a right one {right}"
+        return _sessions(match.left, match.right)
     if join.static:
         return "none: the table is read whole before the first row"
     if match.low is None and match.high is None:
@@ -115,10 +114,33 @@ def _window(join: Join) -> str:
     what = "message" if arriving(join) else "row"
     first = "any time before" if match.low is None else _away(match.low, match.unit, what)
     begin = f"{first or f'the {moment} of'} the left row"
+    steps = _steps(match)
     if match.low == match.high:
         return f"right rows {'' if first else 'at '}{begin}"
     last = "any time after" if match.high is None else _away(match.high, match.unit, what)
-    return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}"
+    return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}{steps}"
+
+
+def _steps(match: JoinWindow) -> str:
+    """Of windows in ROWS that advance by more than one."""
+    if not isinstance(match, SteppedWindow):
+        return ""
+    sides = (("left", match.left.advance), ("right", match.right.advance))
+    moved = [f"the {name} one at multiples of {advance}" for name, advance in sides if advance > 1]
+    return f", while both are in their windows, {' and '.join(moved)}"
+
+
+def _sessions(left: Session, right: Session) -> str:
+    if left.instant:
+        return (
+            f"a left row and those of the right session at its instant, which ends {_pause(right)}"
+        )
+    if right.instant:
+        return (
+            f"a right row and those of the left session at its instant, which ends {_pause(left)}"
+        )
+    ends = f"a left one ends {_pause(left)}, a right one {_pause(right)}"
+    return f"rows of sessions that overlap; {ends}"
 
 
 def _pause(session: Session) -> str:

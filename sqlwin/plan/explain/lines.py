@@ -36,6 +36,7 @@ from sqlwin.windows import (
     JoinSessions,
     JoinWindow,
     Session,
+    SteppedWindow,
     Unit,
     Whole,
 )
@@ -83,7 +84,19 @@ def near(match: JoinWindow | AsOf | JoinSessions) -> str:
         sessions = " and ".join(_session(each) for each in (match.left, match.right))
         return f"{sessions} of the first {match.keys} keys".replace("first 1 keys", "first key")
     ends = f"{_end(match.low, match.unit)}, {_end(match.high, match.unit)}"
-    return f"{match.unit.value} [{ends}]"
+    return f"{match.unit.value} [{ends}]{_steps(match)}"
+
+
+def _steps(match: JoinWindow) -> str:
+    if not isinstance(match, SteppedWindow):
+        return ""
+    sides = (("left", match.left), ("right", match.right))
+    windows = [
+        f"{name} {each.size} every {each.advance}"
+        for name, each in sides
+        if each.size is not None and each.advance > 1
+    ]
+    return f" of {' and '.join(windows)}"
 
 
 def _end(end: int | None, unit: Unit) -> str:
@@ -161,6 +174,8 @@ def _shape(window: GroupWindow) -> str:
 
 
 def _session(window: Session) -> str:
+    if window.instant:
+        return "instants"
     gap = window.gap_by if window.gap is None else length(window.gap, window.unit)
     most = "" if window.most is None else f" max {length(window.most, window.unit)}"
     starts = f" start when {window.starts}" if window.starts else ""

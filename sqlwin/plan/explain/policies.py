@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlwin.durations import micros
 from sqlwin.instants import format_duration
 from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.options.kafka_options import IDLE
 from sqlwin.policies import Early, Expired, Late, Policy
+from sqlwin.secrets import refers
 
 SESSIONS = "each a session of its own"
 
@@ -42,9 +45,17 @@ def retention(policy: Policy, key: str = "its key", changing: bool = False) -> s
 def watermark(stream: Stream) -> str:
     """What it goes by; that of a derived stream follows what it is made of."""
     if not stream.of:
-        return f"{stream.ts} less {format_duration(stream.delay)}"
+        return f"{stream.ts} less {format_duration(stream.delay)}{_idle(stream)}"
     behind = f", less {format_duration(stream.delay)}" if stream.delay else ""
     return f"{stream.ts}, as below {stream.name}{behind}"
+
+
+def _idle(stream: Stream) -> str:
+    timeout = dict(stream.options).get(IDLE)
+    if timeout is None:
+        return ""
+    length = timeout if refers(timeout) else format_duration(micros(timeout, None))
+    return f"; a partition without rows for {length} does not hold it back"
 
 
 def ties(stream: Stream) -> str:

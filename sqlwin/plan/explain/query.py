@@ -15,12 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlwin.plan.explain import joins, windows
 from sqlwin.plan.explain.delivery import delivery
 from sqlwin.plan.explain.lines import line
+from sqlwin.plan.explain.topics import topic
 from sqlwin.plan.explain.warnings import undeclared, warnings_of
 from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, Stream
 from sqlwin.plan.options.sinks import changes
 from sqlwin.plan.properties.facts import (
     derived_streams,
     join_of,
+    sources_of,
 )
 from sqlwin.plan.properties.processing_time import clock_call
 from sqlwin.schema import type_name
@@ -39,6 +41,8 @@ def _query(query: Query, stores: DeclaredStores) -> Iterator[str]:
     yield from delivery(query.sink, query.errors)
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
+    read = map(topic, dict.fromkeys(sources_of(query.plan)))
+    yield from (f"Source: {told}" for told in read if told is not None)
     yield from _stage(query.plan, stores)
     if clock_call(query.plan) is not None:
         yield "Processing time: each row's is that of the batch that takes it in"

@@ -72,6 +72,12 @@ def duration(text: str) -> int:
     return found
 
 
+def positive_duration(text: str) -> int:
+    if not duration(text):
+        raise ValueError(text)
+    return duration(text)
+
+
 def _delimiter(text: str) -> str:
     if len(text) != 1 or not text.isascii() or text in '"\r\n':  # fields are cut at one byte
         raise ValueError(text)
@@ -176,7 +182,24 @@ _WAIT = Option(
 _SERVERS = Option(
     "servers", _some, "servers = 'host:9092, …'", "without it rows are those of a DataFrame"
 )
-START = "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5'"
+_AVRO = (
+    Option(
+        kafka_options.REGISTRY,
+        _some,
+        "'avro.schema.registry.url' = 'http://host:8081'",
+        "Avro: where schemas are",
+    ),
+    Option(
+        kafka_options.REGISTRY_CREDENTIALS,
+        _some,
+        "'${env:REGISTRY_USER}', as user:password",
+        "Avro: of the registry",
+    ),
+    Option(kafka_options.SCHEMA, _some, "a schema in JSON", "Avro: in place of the writer's"),
+)
+START = (
+    "earliest, latest, '2024-01-31T00:00:00Z', or offsets by partition: '0:17, 1:5', 'orders/0:17'"
+)
 METADATA = "metadata = 'id = key, at = timestamp'; or topic, partition, offset, header.NAME"
 
 Connectors = dict[str, tuple[Option, ...]]
@@ -193,12 +216,37 @@ STREAMS: Connectors = {
     ),
     "kafka": (
         _SERVERS,
-        Option("topic", _some, "topic = '…'", "needed with servers"),
+        Option(
+            "topic",
+            kafka_options.topics,
+            "topic = '…', or several with a comma between",
+            "this or a pattern is needed with servers",
+        ),
+        Option(
+            kafka_options.PATTERN,
+            kafka_options.pattern,
+            "a regular expression: 'topic.pattern' = 'orders-.*'",
+            "of the whole names of topics",
+        ),
         _words("format", kafka_options.FORMATS, "of the values", "json"),
+        *_AVRO,
         _DELIMITER,
         Option("start", kafka_options.start, START, "where the first run begins", "earliest"),
         Option("metadata", kafka_options.metadata, METADATA, "columns that are not of the value"),
         Option("max.records", positive, "1 or more", "offsets that a batch reads", "100000"),
+        Option(
+            kafka_options.LOSS,
+            boolean,
+            ", ".join(TRUE + FALSE),
+            "whether a run ends where records are gone that were not read",
+            "true",
+        ),
+        Option(
+            kafka_options.IDLE,
+            positive_duration,
+            "'idle.timeout' = '30 seconds'",
+            "after which a partition without rows does not hold the watermark back",
+        ),
         _WAIT,
         _PARTITIONS,
         *_CHANGES,
@@ -256,6 +304,8 @@ SINKS: Connectors = {
     "kafka": (
         Option("servers", _some, "servers = 'host:9092, …'", "of the cluster", needed=True),
         Option("topic", _some, "topic = '…'", "which exists", needed=True),
+        _words("format", kafka_options.WRITTEN, "of the values", "json"),
+        *_AVRO,
         Option("unique", key_columns, "unique = 'product, day'", "the key of a record", "row_key"),
         Option("transactional.id", _some, "of no other writer", "of its transactions"),
         _WAIT,

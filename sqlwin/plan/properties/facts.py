@@ -23,7 +23,7 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.ir.once import from_below, once
 from sqlwin.policies import Policy
-from sqlwin.windows import JoinWindow, Reach, Session, Unit
+from sqlwin.windows import JoinWindow, Session, Unit
 
 Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation
 Window = Unranked | WindowRank
@@ -187,17 +187,6 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
         return tuple(key for key in keys if all(key in some for some in window.sets))
     first, *others = [call.partition for call in window.calls]
     return tuple(key for key in first if all(key in other for other in others))
-
-
-def reach_of(window: OverAggregate) -> Reach | None:
-    """Where a row is judged by the frames that may hold it: all are of event time, and bounded.
-
-    Where RETAIN counts rows, too, a row is judged by its own time; and where rows may be retracted,
-    which the caller knows.
-    """
-    if window.by_arrival or window.timeless or window.policy.retain_rows is not None:
-        return None
-    return Reach.of(call.frame for call in window.calls)
 
 
 def ttl_keys(window: Window) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ class QueryMetrics:
     """query: its number in the script, from 0. at: when the batch ended, microseconds. errors:
     rows by reason, also those that are counted only. seconds: of the batch, by what took them.
     operators: those of the stages below first. unread: what is known and not read yet, by stream.
+    lag: by stream and partition of a topic, offsets that are not read yet.
     """
 
     query: int
@@ -58,6 +59,7 @@ class QueryMetrics:
     seconds: Mapping[str, float]
     operators: tuple[OperatorMetrics, ...] = ()
     unread: Mapping[str, int] = field(default_factory=dict)
+    lag: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def lags(self) -> dict[str, float]:
@@ -78,6 +80,7 @@ class QueryMetrics:
                 "watermark_lag_seconds": self.lags,
                 "seconds": {name: round(taken, 6) for name, taken in self.seconds.items()},
                 "unread_splits": dict(self.unread),
+                "consumer_lag": {stream: dict(parts) for stream, parts in self.lag.items()},
                 "operators": [asdict(each) for each in self.operators],
             }
         )
@@ -99,6 +102,7 @@ HELP = {
     "sqlwin_batch_seconds_total": "seconds of batches, by what took them",
     "sqlwin_watermark_seconds": "the watermark of a stream, seconds since 1970",
     "sqlwin_unread_splits": "files or ranges that are known and not read yet",
+    "sqlwin_consumer_lag": "offsets of a partition that are not read yet",
     "sqlwin_last_batch_seconds": "when the last batch ended, seconds since 1970",
     **{f"sqlwin_operator_{name}_total": f"rows: {name}, by operator" for name in COUNTED},
     **{f"sqlwin_operator_{name}": f"{name}, by operator" for name in MEASURED},
@@ -140,8 +144,7 @@ def _samples(batch: QueryMetrics) -> Iterator[tuple[str, Labels, float]]:
         yield "sqlwin_batch_seconds_total", (*query, ("part", part)), seconds
     for stream, mark in batch._marks.items():
         yield "sqlwin_watermark_seconds", (*query, ("stream", stream)), mark / SECOND
-    for stream, splits in batch.unread.items():
-        yield "sqlwin_unread_splits", (*query, ("stream", stream)), splits
+    yield from _unread(batch, query)
     for stage, operator in enumerate(batch.operators):
         labels = (*query, ("stage", str(stage)), ("operator", operator.operator))
         for name in COUNTED:
@@ -149,6 +152,15 @@ def _samples(batch: QueryMetrics) -> Iterator[tuple[str, Labels, float]]:
         for name in MEASURED:
             if getattr(operator, name) is not None:
                 yield f"sqlwin_operator_{name}", labels, getattr(operator, name)
+
+
+def _unread(batch: QueryMetrics, query: Labels) -> Iterator[tuple[str, Labels, float]]:
+    for stream, splits in batch.unread.items():
+        yield "sqlwin_unread_splits", (*query, ("stream", stream)), splits
+    for stream, parts in batch.lag.items():
+        for part, offsets in parts.items():
+            labels = (*query, ("stream", stream), ("partition", part))
+            yield "sqlwin_consumer_lag", labels, offsets
 
 
 def _written(labels: Labels) -> str:

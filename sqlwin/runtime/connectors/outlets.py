@@ -7,8 +7,7 @@ that none replaces a batch of another.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import polars as pl
@@ -17,13 +16,12 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.plan.ir.nodes import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, connector_of
-from sqlwin.plan.properties.facts import sources_of, window_policy
+from sqlwin.plan.properties.facts import window_policy
 from sqlwin.policies import Expired
 from sqlwin.runtime.connectors.function_sink import PYTHON, check_functions
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sinks import Nowhere, Sink, open_sink, sent_once
-from sqlwin.runtime.connectors.sources import topic_of
-from sqlwin.runtime.rows.error_stream import delivered, located
+from sqlwin.runtime.rows.error_stream import delivered
 
 
 class Open(Protocol):
@@ -32,14 +30,12 @@ class Open(Protocol):
 
 @dataclass(frozen=True)
 class Outlet:
-    """Of one query. errors: None where the run's `on_errors` takes them. topics: by stream, those
-    of the streams that have one."""
+    """Of one query. errors: None where the run's `on_errors` takes them."""
 
     results: Sink
     errors: Sink | None
     expired: Expired
     options: RunOptions
-    topics: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, batch: int, results: pl.DataFrame, errors: pl.DataFrame) -> None:
         """A batch; again with the same number it replaces what it wrote, where a sink can."""
@@ -71,7 +67,7 @@ class Outlet:
         return [sink for sink in known if sink is not None and sent_once(sink) is not None]
 
     def _reported(self, errors: pl.DataFrame) -> pl.DataFrame:
-        return located(delivered(errors, self.expired), self.topics)
+        return delivered(errors, self.expired)
 
     @property
     def counts_only(self) -> bool:
@@ -105,10 +101,9 @@ def _outlet(query: Query, results: Sink, opened: Open, options: RunOptions) -> O
     policy = window_policy(query.plan)
     expired = Expired.STREAM if policy is None else policy.expired
     name = query.errors_into if policy is None else policy.errors
-    topics = {each.name: topic for each in sources_of(query.plan) if (topic := topic_of(each))}
     if query.errors is not None:
-        return Outlet(results, opened(query.errors, errors=True), expired, options, topics)
+        return Outlet(results, opened(query.errors, errors=True), expired, options)
     if name is not None:
         message = f"EXPIRED INTO {name}: no sink is called {name}"
         raise QueryError(message, legal=f"CREATE SINK {name} WITH (…) before the query")
-    return Outlet(results, None, expired, options, topics)
+    return Outlet(results, None, expired, options)

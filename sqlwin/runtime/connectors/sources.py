@@ -26,7 +26,9 @@ from sqlwin.runtime.files.globbing import is_glob, listing
 from sqlwin.runtime.files.names import Names
 from sqlwin.runtime.files.pieces import Piece, copied
 from sqlwin.runtime.files.source import Decoded, read
-from sqlwin.runtime.kafka import source as kafka
+from sqlwin.runtime.kafka import declared as kafka
+from sqlwin.runtime.kafka import partitions as topics
+from sqlwin.runtime.kafka.source import KafkaSource
 from sqlwin.runtime.nexmark import source as nexmark
 from sqlwin.runtime.nexmark.source import Nexmark
 from sqlwin.runtime.rows.error_stream import no_rejects
@@ -239,10 +241,14 @@ def has_source(stream: Stream) -> bool:
     return read or (connector == "kafka" and "servers" in options)
 
 
-def topic_of(stream: Stream) -> str | None:
-    """Of a stream that is read from one."""
-    options = dict(stream.options)
-    return options.get("topic") if has_source(stream) else None
+def places(source: Source, progress: FileProgress) -> dict[int, str]:
+    """The partitions of topics, by `__part`, as the error stream calls them."""
+    return topics.places(progress) if isinstance(source, KafkaSource) else {}
+
+
+def lags(source: Source, progress: FileProgress) -> dict[str, int]:
+    """By partition of a topic, how many offsets are not read yet; the broker is asked."""
+    return source.lags(progress) if isinstance(source, KafkaSource) else {}
 
 
 def source_of(stream: Stream, opens: bool = True) -> Source:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from sqlwin.errors import RunError
@@ -77,9 +78,8 @@ def _found(frame: pl.DataFrame, stream: Stream, warnings: tuple[str, ...] = ()) 
 
 def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) -> Decoded:
     lines = found.lines
-    rows = lines.rows.with_columns(
-        pl.lit(0, pl.Int32).alias(PART), pl.Series(SEQ, lines.numbers + first)
-    )
+    part = pl.Series(PART, np.zeros(len(lines.rows), np.int32))
+    rows = lines.rows.hstack([part, pl.Series(SEQ, lines.numbers + first)])
     if not lines.bad:
         return Decoded(rows, no_rejects(), found.warnings)
     at = sorted(lines.bad)

@@ -78,7 +78,7 @@ class Admission:
         """Positions of rows, as long as one that came again would not have expired."""
         kept = self.retention
         retain = None if kept is None else kept.retain
-        reach = 0 if kept is None or kept.window is None else kept.window.size
+        reach = 0 if kept is None or kept.window is None else kept.window.size or 0
         rows = Retained(retain, self.retain_rows, self.slice_width, bool(self.by_rows), self.at)
         return rows.rows(load, reach)
 

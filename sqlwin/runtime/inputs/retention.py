@@ -5,6 +5,9 @@ that counts in none of its windows is expired; one that misses some counts in th
 window of a row of OVER is its frame, and a row counts in the frames that may hold it. Where a row
 has no window of fixed bounds, its own event time takes the place of the end.
 
+Which session a row joins, and how many rows of its partition are after it, only the stores know:
+there a row that time alone would expire is *in doubt*, and the operator judges it.
+
 Invariant: `horizon` never goes back as the watermark rises, and no store has evicted anything
 that a row at the horizon or later still counts in.
 
@@ -31,7 +34,7 @@ from sqlwin.kernels.panes import earliest, ends_at
 from sqlwin.operators.horizon import by_time
 from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
-from sqlwin.schema import TS
+from sqlwin.schema import TS, where
 from sqlwin.windows import Cumulate, Hop, Reach
 
 
@@ -40,7 +43,7 @@ class RowRetention:
     """retain: microseconds. window: of event time, whose ends decide; None: the row's own time.
 
     since: windows that end by here, or rows before it, went under another RETAIN. gap: of
-    sessions, which judge their rows where the store is: here they are only in doubt.
+    sessions. Those, and frames in ROWS, judge rows where the store is.
     """
 
     retain: int
@@ -52,17 +55,23 @@ class RowRetention:
         """Windows that end by here are out of retention."""
         return max(by_time(watermark, self.retain, self.since), START)
 
+    @property
+    def judged(self) -> bool:
+        """Whether rows may be in doubt."""
+        return self.gap is not None or (isinstance(self.window, Reach) and self.window.rows > 0)
+
     def horizon(self, watermark: int) -> int:
-        """Rows before this instant count in no window, or in a session that has gone on from
-        then."""
+        """Rows before this instant count in no window, or as the stores say."""
         ended = self.ended(watermark)
         if self.gap is not None:
             return stored_since(ended, self.gap)
         return ended if self.window is None else earliest(ended + 1, self.window)
 
     def doubtful(self, watermark: int) -> pl.Expr | None:
-        """Rows that are expired unless a session says otherwise; None where none can be."""
-        return None if self.gap is None else in_doubt(self.ended(watermark), self.gap)
+        """Rows that are expired unless the stores say otherwise; None where none can be."""
+        if self.gap is not None:
+            return in_doubt(self.ended(watermark), self.gap)
+        return pl.col(TS) < self.horizon(watermark) if self.judged else None
 
     def late(self, watermark: int) -> pl.Expr:
         """Rows that count, and come after a window that holds them was full."""
@@ -74,17 +83,25 @@ class RowRetention:
         return pl.col(TS).is_between(self.horizon(watermark), watermark, closed="left")
 
     def missed(self, rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
-        """Those of the rows, by their `__ts`, that miss a window that holds them."""
+        """Those of the rows, by their `__ts`, that miss a window that holds them, and are not in
+        doubt."""
         if self.gap is not None:
             return rows.clear()
         if self.window is None:
-            return rows.filter(pl.col(TS) < self.horizon(watermark))
+            return where(rows, rows[TS] < self.horizon(watermark))
         first, _ = ends_at(pl.col(TS), self.window)
-        return rows.filter(first <= self.ended(watermark))
+        missed = first <= self.ended(watermark)
+        doubtful = self.doubtful(watermark)
+        return rows.filter(missed if doubtful is None else missed & ~doubtful)
 
     def reasons(self, missed: pl.DataFrame, watermark: int) -> list[str]:
         """Of each row that misses a window, for the error stream."""
-        ended = format_instant(self.ended(watermark))
-        part = f"{IN_PART}: of its windows those that ended by {ended}"
         expired = missed[TS] < self.horizon(watermark)
+        part = self.in_part(watermark)
         return [EXPIRED if none else part for none in expired]
+
+    def in_part(self, watermark: int) -> str:
+        """Of a row that counts in windows that are kept."""
+        return (
+            f"{IN_PART}: of its windows those that ended by {format_instant(self.ended(watermark))}"
+        )

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent import futures
 from dataclasses import dataclass, field
 from functools import lru_cache
+from re import fullmatch
 from typing import Any, TypeVar
 
 from sqlwin.errors import RunError
@@ -28,6 +30,20 @@ FETCH_MILLIS = 50
 """How long a fetch may wait where there is nothing; the next partition's waits behind it."""
 CALL_SECONDS, PAUSE_SECONDS = 5.0, 0.2
 _T = TypeVar("_T")
+Part = tuple[str, int]
+"""A topic, and the number of a partition."""
+
+
+class Gone(RunError):
+    """Records that the broker has no longer."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Of a topic. id: "" where the broker tells none."""
+
+    id: str
+    partitions: tuple[int, ...]
 
 
 def kafka() -> Any:
@@ -47,24 +63,40 @@ def settings_of(options: Mapping[str, str]) -> Settings:
     return tuple(sorted((own | given).items()))
 
 
-def patiently(what: str, wait: float, work: Callable[[], _T]) -> _T:
+@dataclass
+class Noted:
+    """The last error that a client has told of itself, which says more than that nobody answers."""
+
+    error: Any = None
+
+    def __call__(self, error: Any) -> None:
+        if self.error is None or error.code() != kafka().KafkaError._ALL_BROKERS_DOWN:
+            self.error = error
+
+    @property
+    def text(self) -> str:
+        return "" if self.error is None else str(self.error.str())
+
+
+def patiently(what: str, wait: float, work: Callable[[], _T], noted: Noted | None = None) -> _T:
     """Do it, again while it fails for less than `wait` seconds; then RunError."""
-    failures = (kafka().KafkaException, TimeoutError)
+    noted = Noted() if noted is None else noted
+    noted.error = None
+    failures = (kafka().KafkaException, TimeoutError, futures.TimeoutError)
     until = time.monotonic() + wait
     while True:
         try:
             return work()
         except failures as failure:
-            if time.monotonic() > until or not _passes(failure):
-                raise RunError(f"cannot {what}: {_words(failure)}") from failure
+            if time.monotonic() > until or not _passes(failure, noted):
+                why = "; ".join(dict.fromkeys(filter(None, (_words(failure), noted.text))))
+                raise RunError(f"cannot {what}: {why}") from failure
         time.sleep(PAUSE_SECONDS)
 
 
-def _passes(failure: Exception) -> bool:
-    """Whether it may be otherwise the next time: not where a setting or a right is wrong."""
-    if isinstance(failure, TimeoutError):
-        return True
-    error, known = failure.args[0], kafka().KafkaError
+def is_final(error: Any) -> bool:
+    """Whether it will be the same the next time: a setting or a right is wrong."""
+    known = kafka().KafkaError
     final = (
         known._AUTHENTICATION,
         known._INVALID_ARG,
@@ -72,11 +104,17 @@ def _passes(failure: Exception) -> bool:
         known.SASL_AUTHENTICATION_FAILED,
         known.CLUSTER_AUTHORIZATION_FAILED,
     )
-    return error.code() not in final and not error.fatal()
+    return error.code() in final or error.fatal()
+
+
+def _passes(failure: Exception, noted: Noted) -> bool:
+    if noted.error is not None and is_final(noted.error):
+        return False
+    return isinstance(failure, TimeoutError | futures.TimeoutError) or not is_final(failure.args[0])
 
 
 def _words(failure: Exception) -> str:
-    if isinstance(failure, TimeoutError):
+    if isinstance(failure, TimeoutError | futures.TimeoutError):
         return "no broker answers"
     error = failure.args[0]
     return str(error.str() if hasattr(error, "str") else error)
@@ -90,7 +128,7 @@ class Consumer:
     client: Any = field(init=False, repr=False)
     admin: Any = field(init=False, repr=False)
     at: tuple[str, int, int] | None = None
-    last_error: str = ""
+    noted: Noted = field(default_factory=Noted, repr=False)
 
     def __post_init__(self) -> None:
         library = kafka()
@@ -101,53 +139,76 @@ class Consumer:
             "fetch.wait.max.ms": FETCH_MILLIS,
             "isolation.level": "read_committed",
             "auto.offset.reset": "error",
-            "error_cb": self._noted,
+            "error_cb": self.noted,
         }
         try:
             self.client = library.Consumer({**dict(self.settings), **own})
-            self.admin = library.admin.AdminClient(dict(self.settings))
+            self.admin = library.admin.AdminClient({**dict(self.settings), "error_cb": self.noted})
         except library.KafkaException as failure:
             raise RunError(f"a setting of Kafka's client is wrong: {_words(failure)}") from failure
 
-    def _noted(self, error: Any) -> None:
-        self.last_error = error.str()
+    def _patiently(self, what: str, wait: float, work: Callable[[], _T]) -> _T:
+        def done() -> _T:
+            try:
+                return work()
+            finally:
+                self.admin.poll(0)  # what it has to say comes by a call alone
 
-    def partitions(self, topic: str, wait: float) -> list[int]:
+        return patiently(what, wait, done, self.noted)
+
+    def matching(self, pattern: str, wait: float) -> list[str]:
+        """Topics whose whole name a regular expression matches, but the cluster's own."""
+
+        def listed() -> list[str]:
+            return sorted(self.admin.list_topics(timeout=CALL_SECONDS).topics)
+
+        there = self._patiently("list the topics", wait, listed)
+        return [name for name in there if not name.startswith("__") and fullmatch(pattern, name)]
+
+    def topics(self, names: Sequence[str], wait: float) -> dict[str, Found]:
         """RunError where there is no such topic."""
+        library = kafka()
+        unknown = library.KafkaError.UNKNOWN_TOPIC_OR_PART
 
-        def listed() -> Any:
-            topics = self.admin.list_topics(topic, timeout=CALL_SECONDS).topics[topic]
-            if topics.error is not None and topics.error.code() != unknown:
-                raise kafka().KafkaException(topics.error)  # as while it has no leader yet
-            return topics
+        def described(name: str, answer: Any) -> Any:
+            try:
+                return answer.result(CALL_SECONDS)
+            except library.KafkaException as failure:
+                if failure.args[0].code() != unknown:
+                    raise  # as while it has no leader yet
+                raise RunError(f"cannot read topic {name}: {_words(failure)}") from failure
 
-        unknown = kafka().KafkaError.UNKNOWN_TOPIC_OR_PART
-        found = patiently(f"read topic {topic}", wait, listed)
-        if found.error is not None or not found.partitions:
-            why = "it does not exist" if found.error is None else found.error.str()
-            raise RunError(f"cannot read topic {topic}: {why}")
-        return sorted(found.partitions)
+        def listed() -> dict[str, Any]:
+            asked = library.TopicCollection(list(names))
+            given = self.admin.describe_topics(asked, request_timeout=CALL_SECONDS)
+            return {name: described(name, given[name]) for name in names}
 
-    def offsets(
-        self, topic: str, partitions: Iterable[int], where: str | int, wait: float
-    ) -> dict[int, int]:
+        found = self._patiently(f"read topic {', '.join(names)}", wait, listed) if names else {}
+        return {
+            name: Found(_id(each), tuple(sorted(part.id for part in each.partitions)))
+            for name, each in found.items()
+        }
+
+    def offsets(self, partitions: Iterable[Part], where: str | int, wait: float) -> dict[Part, int]:
         """Of each partition: `earliest`, `latest` (behind the last one that is committed), or the
         first from a time on, in milliseconds, which is the latest where there is none."""
         library = kafka()
         spec = {"earliest": library.admin.OffsetSpec.earliest, "latest": _latest}.get(str(where))
         wanted = library.admin.OffsetSpec.for_timestamp(where) if spec is None else spec()
-        specs = {library.TopicPartition(topic, part): wanted for part in partitions}
+        specs = {library.TopicPartition(*part): wanted for part in partitions}
 
-        def found() -> dict[int, int]:
+        def found() -> dict[Part, int]:
             level = library.IsolationLevel.READ_COMMITTED
             given = self.admin.list_offsets(specs, isolation_level=level)
             return {
-                part.partition: each.result(CALL_SECONDS).offset for part, each in given.items()
+                (part.topic, part.partition): each.result(CALL_SECONDS).offset
+                for part, each in given.items()
             }
 
-        known = patiently(f"read the offsets of topic {topic}", wait, found) if specs else {}
+        topics = ", ".join(dict.fromkeys(part.topic for part in specs))
+        known = self._patiently(f"read the offsets of topic {topics}", wait, found) if specs else {}
         behind = [part for part, offset in known.items() if offset < 0]
-        return {**known, **(self.offsets(topic, behind, "latest", wait) if behind else {})}
+        return {**known, **(self.offsets(behind, "latest", wait) if behind else {})}
 
     def records(self, topic: str, part: int, lo: int, hi: int, wait: float) -> list[Any]:
         """Those at lo <= offset < hi, of which transactions and compaction may have left few."""
@@ -155,6 +216,7 @@ class Consumer:
         if self.at != (topic, part, lo):
             self.client.assign([library.TopicPartition(topic, part, lo)])
         self.at, found = None, list[Any]()
+        self.noted.error = None
         until, at = time.monotonic() + wait, lo
         while at < hi:
             came = self.client.consume(min(AT_ONCE, hi - at), timeout=PAUSE_SECONDS)
@@ -163,8 +225,8 @@ class Consumer:
             if came and came[-1].error() is None:
                 until = time.monotonic() + wait
             elif at < hi and time.monotonic() > until:
-                why = f"nothing came for {wait:g} s; {self.last_error}".rstrip("; ")
-                raise _unread(topic, part, at, hi, why)
+                why = f"nothing came for {wait:g} s; {self.noted.text}".rstrip("; ")
+                raise RunError(_unread(topic, part, at, hi, why))
         if found and found[-1].offset() == hi - 1:
             self.at = (topic, part, hi)
         return [record for record in found if record.offset() < hi]
@@ -181,9 +243,9 @@ class Consumer:
                 at = max(at, min(record.offset(), hi))
             elif error.code() in (known._AUTO_OFFSET_RESET, known.OFFSET_OUT_OF_RANGE):
                 why = "its records are gone, by the topic's retention or by its deletion"
-                raise _unread(record.topic(), record.partition(), at, hi, why)
+                raise Gone(_unread(record.topic(), record.partition(), at, hi, why))
             else:
-                self.last_error = error.str()
+                self.noted(error)
         return at
 
 
@@ -191,8 +253,14 @@ def _latest() -> Any:
     return kafka().admin.OffsetSpec.latest()
 
 
-def _unread(topic: str, part: int, lo: int, hi: int, why: str) -> RunError:
-    return RunError(f"cannot read {topic}/{part} from offset {lo} to {hi}: {why}")
+def _id(topic: Any) -> str:
+    """Brokers before 3.1 tell none, as if it were zero."""
+    known = str(topic.topic_id) if topic.topic_id is not None else ""
+    return "" if not known.strip("A=") else known
+
+
+def _unread(topic: str, part: int, lo: int, hi: int, why: str) -> str:
+    return f"cannot read {topic}/{part} from offset {lo} to {hi}: {why}"
 
 
 @lru_cache(maxsize=8)

@@ -3,7 +3,7 @@
 Kafka cannot replace what was written, so a batch is sent once: its transaction commits, as the
 offset of a group that nobody reads by, the number of the batch and the run it is of. A batch that
 is sent again after a crash is found there, and nothing is sent. Whoever writes sends a batch again
-with the same rows, see `Outlet.sends`.
+with the same rows, see `Outlet.sends`. A value is JSON, or Avro:
 
     changelog   value                              a result that is deleted
     append      the columns of the result
@@ -26,14 +26,23 @@ from sqlwin.durations import micros
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import SECOND
 from sqlwin.plan.options.table_options import key_columns
-from sqlwin.runtime.kafka.client import CALL_SECONDS, PAUSE_SECONDS, Settings, kafka, settings_of
+from sqlwin.runtime.kafka.avro import Avro, codec
+from sqlwin.runtime.kafka.client import (
+    CALL_SECONDS,
+    PAUSE_SECONDS,
+    Noted,
+    Settings,
+    is_final,
+    kafka,
+    settings_of,
+)
 from sqlwin.runtime.rows.render import cell, json_lines
 from sqlwin.schema import CHANGELOG_NAMES, OP, ROW_KEY
 
 _OP, _ROW_KEY = CHANGELOG_NAMES[OP], CHANGELOG_NAMES[ROW_KEY]
 COMMIT_SECONDS = 20.0
 ABANDONED_SECONDS = 2 * CALL_SECONDS
-Record = tuple[str | None, str | None]
+Record = tuple[str | None, str | bytes | None]
 """Key and value."""
 
 
@@ -50,9 +59,11 @@ class KafkaSink:
     changelog: str
     id: str
     wait: float
+    avro: Avro | None = None
     run: str = ""
     _producer: Any = field(default=None, repr=False)
     _group: Any = field(default=None, repr=False)
+    _noted: Noted = field(default_factory=Noted, repr=False)
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
         if rows.is_empty():
@@ -64,11 +75,18 @@ class KafkaSink:
                 return
             except kafka().KafkaException as failure:
                 self._producer = None  # which may not know whether the transaction is done
-                error = failure.args[0]
+                error = self._cause(failure.args[0])
                 if time.monotonic() > until or not _passes(error):
                     message = f"cannot write to topic {self.topic} of sink {self.sink}"
                     raise RunError(f"{message}: {error.str()}") from failure
             time.sleep(PAUSE_SECONDS)
+
+    def _cause(self, error: Any) -> Any:
+        """What the client has noted, where all that it answers is that nobody does."""
+        if self._group is not None:
+            self._group.poll(0)
+        noted = self._noted.error
+        return noted if noted is not None and is_final(noted) else error
 
     def records(self, rows: pl.DataFrame) -> Iterator[Record]:
         """In the order of rows. QueryError for a key that is no column."""
@@ -77,11 +95,17 @@ class KafkaSink:
             message = f"the option unique of sink {self.sink} names {unknown[0]}, no column"
             raise QueryError(message, legal=", ".join(rows.columns))
         dropped = CHANGELOG_NAMES.values() if self.changelog == "upsert" else ()
-        values = json_lines(rows.drop(dropped, strict=False))
+        values = self._values(rows.drop(dropped, strict=False))
         upserts = self.changelog == "upsert" and _OP in rows.columns
         gone = rows[_OP] == "-D" if upserts else pl.repeat(False, len(rows), eager=True)
         for key, value, deleted in zip(self._keys(rows), values, gone, strict=True):
             yield key, None if deleted else value
+
+    def _values(self, rows: pl.DataFrame) -> Iterator[str | bytes]:
+        if self.avro is None:
+            yield from json_lines(rows)
+        else:
+            yield from self.avro.encoded(rows)
 
     def _keys(self, rows: pl.DataFrame) -> Iterator[str | None]:
         """One column as text, several as a JSON object."""
@@ -105,7 +129,7 @@ class KafkaSink:
         _within(lambda: producer.send_offsets_to_transaction([mark], group, CALL_SECONDS))
         producer.commit_transaction(COMMIT_SECONDS)
 
-    def _produce(self, producer: Any, key: str | None, value: str | None) -> None:
+    def _produce(self, producer: Any, key: str | None, value: str | bytes | None) -> None:
         while True:
             try:
                 producer.produce(self.topic, value, key)
@@ -118,7 +142,8 @@ class KafkaSink:
         """A producer whose transactions before this one are complete or undone."""
         if self._producer is None:
             library, settings = kafka(), dict(self.settings)
-            own = {"group.id": self.id, "isolation.level": "read_committed"}
+            own: dict[str, Any] = {"group.id": self.id, "isolation.level": "read_committed"}
+            own["error_cb"] = self._noted
             self._group = library.Consumer({**settings, **own, "enable.auto.commit": False})
             there = self._group.list_topics(self.topic, timeout=self.wait).topics[self.topic]
             if there.error is not None:
@@ -188,4 +213,5 @@ def kafka_sink(sink: str, options: Mapping[str, str], writer: int, changelog: st
         changelog,
         id_ if writer == 1 else f"{id_}-{writer}",
         micros(options.get("wait", "30 seconds"), None) / SECOND,
+        codec(f"sink {sink}", options, options["topic"]),
     )

@@ -1,4 +1,4 @@
-"""A topic as a source: its partitions, and pieces of them between two offsets.
+"""Topics as a source: their partitions, and pieces of them between two offsets.
 
 A piece is to a partition what bytes are to a file: `orders/2` from offset 10 up to 40. What was
 found is read up to there, by this run or by the next, so a checkpoint has offsets as it has bytes
@@ -19,50 +19,41 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 
-from sqlwin.durations import micros
-from sqlwin.errors import QueryError, RunError
-from sqlwin.instants import SECOND
+from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.plan.options import kafka_options
-from sqlwin.plan.options.connectors import STREAMS
 from sqlwin.runtime.files.ends import End
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.files.source import Decoded
 from sqlwin.runtime.formats.values import text_of
-from sqlwin.runtime.kafka.client import Consumer, Settings, consumer, settings_of
-from sqlwin.runtime.kafka.records import decoded, parts
+from sqlwin.runtime.kafka.avro import Avro
+from sqlwin.runtime.kafka.client import Consumer, Gone, Settings, consumer
+from sqlwin.runtime.kafka.partitions import PASS_OVER, Partition, before, check_known, partitions
+from sqlwin.runtime.kafka.records import Found, decoded, parts
+from sqlwin.runtime.kafka.starts import Start, first_offsets
+from sqlwin.runtime.kafka.topics import Topics
 from sqlwin.runtime.rows.error_stream import no_rejects, refused
-from sqlwin.schema import PART, SEQ, TIMESTAMP, empty, polars_schema, type_name
-from sqlwin.secrets import refers
+from sqlwin.schema import PART, SEQ, Schema, empty, polars_schema
 
 Range = tuple[str, int, int]
-DEFAULTS = {option.name: option.default for option in STREAMS["kafka"] if option.default}
-TEXTS, COUNTS = (pa.string(), pa.binary()), (pa.int64(), pa.int32())
-TYPES: dict[str, tuple[pa.DataType, ...]] = {
-    "timestamp": (TIMESTAMP,),
-    "topic": (pa.string(),),
-    "partition": COUNTS,
-    "offset": (pa.int64(),),
-}
-"""Of columns that are parts of a record; any other is a text or bytes."""
 
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """metadata: parts of a record by column. most: records of a batch. wait: seconds until a
-    failure that may pass is final."""
+    """metadata: parts of a record by column. most: records of a batch. losses: whether records
+    that are gone are passed over. wait: seconds until a failure that may pass is final."""
 
     stream: Stream
-    topic: str
+    topics: Topics
     settings: Settings = field(repr=False)
     format: str
+    avro: Avro | None
     delimiter: str
-    start: str | int | Mapping[int, int]
+    start: Start
     most: int
     metadata: Mapping[str, str]
+    losses: bool
     wait: float
 
     @property
@@ -70,7 +61,7 @@ class KafkaSource:
         return consumer(self.settings)
 
     def splits(self, base: Path) -> list[str]:
-        return [self._name(part) for part in self.consumer.partitions(self.topic, self.wait)]
+        return [split.name for split in self._there({})]
 
     def name(self, kept: str, base: Path) -> str:
         return kept
@@ -82,37 +73,43 @@ class KafkaSource:
         self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
     ) -> bool:
         """Add what came, up to the last committed record of each partition."""
-        there = self.consumer.partitions(self.topic, self.wait)
-        self._check_partitions(len(there))
-        known = {name: end.hi for name, end in progress.known.items()}
-        fresh = [part for part in there if self._name(part) not in known]
-        for part, offset in self._starts(fresh, bool(known)).items():
-            known[self._name(part)] = offset
-            progress.files[self._name(part)] = End(offset, "")
-        last = self.consumer.offsets(self.topic, there, "latest", self.wait)
-        spans = {self._name(part): (known[self._name(part)], last[part]) for part in there}
+        known = progress.known
+        there = self._there(known)
+        check_known(known, there, self.losses)
+        fresh = [split for split in there if split.name not in known]
+        begins = {name: end.hi for name, end in known.items()}
+        for split, offset in self._starts(fresh, later=bool(known)).items():
+            begins[split.name] = offset
+            progress.files[split.name] = End(offset, split.print)
+        last = self.consumer.offsets([split.key for split in there], "latest", self.wait)
+        spans = {split.name: (begins[split.name], last[split.key]) for split in there}
         for name, (lo, hi) in spans.items():
             _check(name, lo, hi)
-        found = rounds(spans, max(1, self.most // len(there)))
-        progress.pieces += [Piece(name, lo, hi, hi) for name, lo, hi in found]
+        found = rounds(spans, max(1, self.most // max(1, len(there))))
+        prints = {split.name: split.print for split in there}
+        progress.pieces += [Piece(name, lo, hi, hi, prints[name]) for name, lo, hi in found]
         return bool(found or fresh)
 
-    def _check_partitions(self, count: int) -> None:
+    def _there(self, known: Mapping[str, End]) -> list[Partition]:
+        names = self.topics.names(self.consumer, self.wait)
+        if not names and not known:
+            raise RunError(f"stream {self.stream.name}: no topic matches {self.topics.pattern!r}")
+        there = partitions(known, self.consumer.topics(names, self.wait))
+        self._check_count(len(there))
+        return there
+
+    def _check_count(self, count: int) -> None:
         """RunError where a query may have been let through for the sake of fewer."""
         declared = dict(self.stream.options).get("partitions")
         if declared is not None and count > int(declared):
-            message = f"topic {self.topic} has {count} partitions, and stream {self.stream.name}"
+            message = f"{self.topics} has {count} partitions, and stream {self.stream.name}"
             raise RunError(f"{message} declares partitions = {declared}")
 
-    def _starts(self, fresh: list[int], later: bool) -> dict[int, int]:
-        """later: the topic was read before, so a partition that is new is read whole."""
-        if later or isinstance(self.start, str | int):
-            where = "earliest" if later else self.start
-            assert isinstance(where, str | int)
-            return self.consumer.offsets(self.topic, fresh, where, self.wait)
-        given = {part: self.start[part] for part in fresh if part in self.start}
-        others = [part for part in fresh if part not in given]
-        return {**self.consumer.offsets(self.topic, others, "earliest", self.wait), **given}
+    def _starts(self, fresh: list[Partition], later: bool) -> dict[Partition, int]:
+        """later: something was read before, so a partition that is new is read whole."""
+        return first_offsets(
+            self.consumer, fresh, "earliest" if later else self.start, self.stream.name, self.wait
+        )
 
     def batch_end(self, progress: FileProgress, start: int, size: int) -> int:
         """A round: until a partition would come again."""
@@ -128,22 +125,50 @@ class KafkaSource:
         return {}
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
-        part = int(piece.path.rpartition("/")[2])
-        came = self.consumer.records(self.topic, part, piece.lo, piece.hi, self.wait)
+        split = Partition.of(piece.path, piece.print)
+        came, warnings = self._came(piece, split)
         if not came:
             nothing = empty(polars_schema(self.stream.columns))
-            return Decoded(_placed(nothing, part, []), no_rejects())
+            return Decoded(_placed(nothing, split.part, []), no_rejects(), warnings)
         own = tuple(each for each in self.stream.columns if each.name not in self.metadata)
         more = tuple(each for each in self.stream.columns if each.name in self.metadata)
-        lines, bad = decoded([each.value() for each in came], own, self.format, self.delimiter)
+        lines, bad = self._decoded([each.value() for each in came], own)
         columns, wrong = parts(came, more, self.metadata)
         keep = [at for at in lines.numbers.tolist() if at not in wrong]
         good = lines.rows.filter(pl.Series(lines.numbers).is_in(keep)) if wrong else lines.rows
         rows = good.with_columns(series[keep].alias(name) for name, series in columns.items())
         ordered = rows.select(each.name for each in self.stream.columns)
         offsets = [each.offset() for each in came]
-        errors = self._errors(came, {**wrong, **bad}, part, watermark)
-        return Decoded(_placed(ordered, part, [offsets[at] for at in keep]), errors)
+        errors = self._errors(came, {**wrong, **bad}, split.part, watermark)
+        placed = _placed(ordered, split.part, [offsets[at] for at in keep])
+        return Decoded(placed, errors, warnings)
+
+    def lags(self, progress: FileProgress) -> dict[str, int]:
+        """Offsets behind what was read, by partition; none where the broker does not say."""
+        read = {split.key: progress.files[split.name].hi for split in before(progress.files)}
+        try:
+            last = self.consumer.offsets(read, "latest", wait=0)
+        except RunError:  # a run does not end because it cannot be measured
+            return {}
+        return {f"{key[0]}/{key[1]}": max(0, end - read[key]) for key, end in last.items()}
+
+    def _decoded(self, values: list[bytes | None], columns: Schema) -> Found:
+        if self.avro is not None:
+            return self.avro.decoded(values, columns)
+        return decoded(values, columns, self.format, self.delimiter)
+
+    def _came(self, piece: Piece, split: Partition) -> tuple[list[Any], tuple[str, ...]]:
+        """The records of a piece, and a warning where some of them are gone."""
+        lo, hi = piece.lo, piece.hi
+        try:
+            return self.consumer.records(*split.key, lo, hi, self.wait), ()
+        except Gone as gone:
+            if not self.losses:
+                raise RunError(f"{gone}; {PASS_OVER}") from gone
+        first = self.consumer.offsets([split.key], "earliest", self.wait)[split.key]
+        lost = min(max(first, lo), hi)
+        warning = f"{split.name}: the records from offset {lo} up to {lost} are gone and not read"
+        return self.consumer.records(*split.key, lost, hi, self.wait), (warning,)
 
     def _errors(
         self, came: list[Any], bad: Mapping[int, str], part: int, watermark: int | None
@@ -153,9 +178,6 @@ class KafkaSource:
         texts = [text_of(came[each].value() or b"") for each in at]
         reasons = [f"malformed: {bad[each]}" for each in at]
         return refused(self.stream.name, places, texts, reasons, watermark)
-
-    def _name(self, part: int) -> str:
-        return f"{self.topic}/{part}"
 
     def weight(self, split: str) -> int:
         return 0
@@ -171,50 +193,11 @@ def rounds(spans: Mapping[str, tuple[int, int]], most: int) -> list[Range]:
     return found
 
 
-def declared(stream: Stream) -> KafkaSource:
-    """QueryError for metadata that is no column, or has no such type; options were checked."""
-    options = dict(stream.options)
-    known = {name: value for name, value in options.items() if not refers(value)}
-    given = {**DEFAULTS, **known}  # of a script that is only checked, not all is known
-    metadata = kafka_options.metadata(given["metadata"]) if "metadata" in given else {}
-    if "topic" not in options:
-        message = f"stream {stream.name} needs an option 'topic'"
-        raise QueryError(message, legal="topic = '…'")
-    _check_columns(stream, metadata, given["format"])
-    return KafkaSource(
-        stream,
-        options["topic"],
-        settings_of(options),
-        given["format"],
-        given["delimiter"],
-        kafka_options.start(given["start"]),
-        int(given["max.records"]),
-        metadata,
-        micros(given["wait"], None) / SECOND,
-    )
-
-
-def _check_columns(stream: Stream, metadata: Mapping[str, str], format_: str) -> None:
-    known = {column.name: column.type for column in stream.columns}
-    for name, part in metadata.items():
-        if name not in known:
-            message = f"metadata of stream {stream.name} names {name}, no column"
-            raise QueryError(message, legal=", ".join(known))
-        legal = TYPES.get(part, TEXTS)
-        if known[name] not in legal:
-            message = f"{name} of stream {stream.name} is {type_name(known[name])}, and a {part}"
-            raise QueryError(message, legal=" or ".join(map(type_name, legal)))
-    own = [type_ for name, type_ in known.items() if name not in metadata]
-    if format_ == "raw" and (len(own) != 1 or own[0] not in TEXTS):
-        message = f"stream {stream.name} has format 'raw', and not one column for the value"
-        raise QueryError(message, legal="one column, STRING or BINARY, beside those of metadata")
-
-
 def _check(name: str, lo: int, hi: int) -> None:
     if lo > hi:
         raise RunError(
-            f"{name} ends at offset {hi}, and {lo} were taken: it was deleted and made anew, or "
-            f"has lost records; begin with a new checkpoint"
+            f"{name} ends at offset {hi}, and was read up to {lo}: it was deleted and made anew, "
+            f"or has lost records; begin with a new checkpoint"
         )
 
 

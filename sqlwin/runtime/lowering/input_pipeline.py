@@ -38,7 +38,7 @@ from sqlwin.runtime.rows.error_stream import (
     texts,
 )
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
-from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column
+from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column, dropped, stacked
 
 RAW = "__raw"
 
@@ -87,32 +87,44 @@ class InputPipeline:
         marks = self._marks(timed)
         selected, failures = self._selected(timed, watermark, now)
         if watermark is None:
-            return PreparedRows(selected.drop(RAW), pl.concat([errors, failures]), marks)
+            return PreparedRows(dropped(selected, RAW), stacked([errors, failures]), marks)
         rows, expired = self._unexpired(selected, timed, watermark, lost)
-        ready = self._judged(rows, timed, watermark)
-        errors = pl.concat([errors, failures, expired, self._ignored(rows, timed, watermark)])
-        late = rows.filter(pl.col(TS) < watermark) if self.input.timed else rows.clear()
-        counts = RowCounts(len(rows), len(late))
+        ready = self._judged(rows, timed, watermark, lost)
+        errors = stacked([errors, failures, expired, self._ignored(rows, timed, watermark)])
+        late = int((rows[TS] < watermark).sum()) if self.input.timed else 0
+        counts = RowCounts(len(rows), late)
         return PreparedRows(ready, errors, marks, self._read(timed), counts)
 
-    def _judged(self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
+    def _judged(
+        self,
+        rows: pl.DataFrame,
+        timed_rows: pl.DataFrame,
+        watermark: int,
+        lost: pl.DataFrame | None,
+    ) -> pl.DataFrame:
         """Prepared; or, where a task has still to admit them, as they are, late ones with text."""
         admission = self.input.admission
-        rows = self._with_doubt(rows, timed_rows, watermark)
+        rows = self._with_doubt(rows, timed_rows, watermark, lost)
         if admission is None and not self.input.numbered:
-            return self.query.prepare(rows.drop(RAW), self.at)
+            return self.query.prepare(dropped(rows, RAW), self.at)
         if admission is None or admission.by_rows is None:
-            return rows.drop(RAW)
+            return dropped(rows, RAW)
         return _with_text(rows, timed_rows, pl.col(TS) < watermark).drop(RAW)
 
     def _with_doubt(
-        self, rows: pl.DataFrame, timed_rows: pl.DataFrame, watermark: int
+        self,
+        rows: pl.DataFrame,
+        timed_rows: pl.DataFrame,
+        watermark: int,
+        lost: pl.DataFrame | None,
     ) -> pl.DataFrame:
-        """With position and text of the rows that only the stored sessions can judge."""
+        """With position and text of the rows that only the stores can judge; lost: as `process`."""
         kept = self.input.retention
         doubtful = None if kept is None else kept.doubtful(watermark)
-        if doubtful is None:
+        if kept is None or doubtful is None:
             return rows
+        if lost is not None and kept.gap is None:
+            doubtful = doubtful & ~pl.struct(POSITION).is_in(lost.select(POSITION).to_struct())
         texted = _with_text(rows, timed_rows, doubtful)
         return with_doubt(texted, doubtful, pl.col(WHOLE)).drop(WHOLE)
 
@@ -122,15 +134,15 @@ class InputPipeline:
         stream = self.input.stream
         if stream.offset is not None:
             rows, bad = self._required(rows, stream.offset, "no position", watermark)
-            errors = pl.concat([errors, bad])
+            errors = stacked([errors, bad])
             rows = rows.with_columns(pl.col(stream.offset).cast(pl.Int64).alias(SEQ))
         if stream.changelog is not None:
             rows, bad = self._changes(rows, stream.changelog, watermark)
-            return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), pl.concat([errors, bad])
+            return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), stacked([errors, bad])
         if stream.ts is None or not self.input.timed:
             return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), errors
         rows, bad = self._required(rows, stream.ts, "no event time", watermark)
-        return rows.with_columns(pl.col(stream.ts).dt.timestamp("us").alias(TS)), pl.concat(
+        return rows.with_columns(pl.col(stream.ts).dt.timestamp("us").alias(TS)), stacked(
             [errors, bad]
         )
 
@@ -155,7 +167,7 @@ class InputPipeline:
                 if c in self.input.types
             )
             done = evaluate(raw, (*declared, (name, scalar)), keep=(PART, SEQ))
-            errors = pl.concat([errors, self._rejected(raw, done, watermark)])
+            errors = stacked([errors, self._rejected(raw, done, watermark)])
             raw = done.frame
         return raw, errors
 
@@ -176,12 +188,12 @@ class InputPipeline:
         if stream.changelog is not None and stream.ts is not None:
             instants = pl.col(stream.ts).dt.timestamp("us").alias(TS)
             rows = rows.select(PART, instants).drop_nulls()
-        return dict(rows.group_by(PART).agg(pl.col(TS).max()).iter_rows())
+        return _greatest(rows, TS)
 
     def _read(self, rows: pl.DataFrame) -> dict[int, int]:
         if self.input.stream.offset is None:
             return {}
-        return dict(rows.group_by(PART).agg(pl.col(SEQ).max()).iter_rows())
+        return _greatest(rows, SEQ)
 
     def _selected(
         self, rows: pl.DataFrame, watermark: int | None, now: int
@@ -255,6 +267,14 @@ class InputPipeline:
         if ts is not None and ts in rows.columns:
             timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
         return rejects(self.input.stream.name, timed, reasons, watermark)
+
+
+def _greatest(rows: pl.DataFrame, column: str) -> dict[int, int]:
+    """Of each partition; rows pushed, or of a file, have one."""
+    first, last = rows[PART].min(), rows[PART].max()
+    if first is not None and first == last:
+        return {first: rows[column].max()}  # type: ignore[dict-item]
+    return dict(rows.group_by(PART).agg(pl.col(column).max()).iter_rows())
 
 
 def _with_text(rows: pl.DataFrame, timed_rows: pl.DataFrame, which: pl.Expr) -> pl.DataFrame:

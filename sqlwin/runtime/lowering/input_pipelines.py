@@ -15,6 +15,7 @@ from sqlwin.runtime.inputs.row_counts import RowCounts, added
 from sqlwin.runtime.inputs.watermarks import each_merged, merged
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.rows.error_stream import no_rejects, once
+from sqlwin.schema import stacked
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def in_sequence(first: PreparedBatch, then: PreparedBatch) -> PreparedBatch:
         {at: first.rows.get(at, []) + then.rows.get(at, []) for at in {**first.rows, **then.rows}},
         each_merged(first.marks, then.marks),
         each_merged(first.read, then.read),
-        pl.concat([first.errors, then.errors]),
+        stacked([first.errors, then.errors]),
         added(first.counts, then.counts),
     )
 
@@ -77,7 +78,7 @@ def of_streams(parts: Iterable[PreparedBatch]) -> PreparedBatch:
             {**combined.rows, **part.rows},
             {**combined.marks, **part.marks},
             {**combined.read, **part.read},
-            pl.concat([combined.errors, part.errors]),
+            stacked([combined.errors, part.errors]),
             added(combined.counts, part.counts),
         )
     return combined

@@ -42,11 +42,11 @@ from sqlwin.plan.properties.facts import (
     bucket_keys,
     counts,
     join_of,
-    reach_of,
     ttl_keys,
     unranked,
     window_policy,
 )
+from sqlwin.plan.properties.frame_reach import reach_of
 from sqlwin.plan.properties.stores import keeps_positions
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
@@ -273,8 +273,7 @@ def row_retention(window: Window | None) -> RowRetention | None:
         return None
     own = bare.window if isinstance(bare, WindowAggregate) else None
     aligned = own if isinstance(own, Hop | Cumulate) and own.unit is Unit.RANGE else None
-    over = bare if isinstance(bare, OverAggregate) and not weighted(window) else None
-    frames = None if over is None else reach_of(over)
+    frames = reach_of(bare) if isinstance(bare, OverAggregate) else None
     return RowRetention(policy.retain, policy.since, aligned or frames, _judged_gap(window))
 
 

@@ -35,6 +35,7 @@ from sqlwin.schema import (
     ROW_KEY,
     empty,
     polars_type,
+    where,
 )
 
 PASSED, ABOVE, ABOVE_PASSED = "__passed", "__above", "__above_passed"
@@ -64,7 +65,8 @@ class OutputProjection:
             return self.nothing()
         passing = self._filtered(emitted)
         projected = self._computed(passing, "the select list", self.query.output)
-        return projected.rename(self._called).cast(self.schema)  # type: ignore[arg-type]
+        named = projected.rename(self._called)
+        return named if named.schema == self.schema else named.cast(self.schema)  # type: ignore[arg-type]
 
     def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows of a query without a window are results as they are."""
@@ -104,7 +106,7 @@ class OutputProjection:
 
     def _visible(self, changes: pl.DataFrame) -> pl.DataFrame:
         """Without `-U`, but for a derived stream and for a sink that retracts."""
-        return changes if self.query.pairs else changes.filter(pl.col(OP) != "-U")
+        return changes if self.query.pairs else where(changes, changes[OP] != "-U")
 
 
 def _op() -> pl.Expr:

@@ -14,7 +14,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.policies import Expired
 from sqlwin.runtime.rows.render import json_lines
-from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty
+from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty, stacked
 
 EXPIRED = "expired"
 IN_PART = f"{EXPIRED} in part"
@@ -24,6 +24,7 @@ LATE = "late"
 COUNTED = "counted only"
 """Detail of a row that is not in the error stream: its stage emits it, or wants no more."""
 WHOLE = "__whole"
+_PLACE = "__place"
 INTERNAL = (WHOLE,)
 """`__whole`: the row as JSON text, carried by rows that may yet turn out expired."""
 REJECT_SCHEMA: dict[str, pl.DataType] = {
@@ -78,6 +79,8 @@ def under(errors: pl.DataFrame, watermark: int) -> pl.DataFrame:
 
 def once(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Errors of several readers of the same rows: what one has reported no other reports again."""
+    if sum(errors.height > 0 for errors in found) < 2:
+        return stacked([no_rejects(), *found])
     reported = no_rejects()
     for errors in found:
         if not reported.is_empty():
@@ -85,7 +88,7 @@ def once(found: Sequence[pl.DataFrame]) -> pl.DataFrame:
             errors = errors.join(
                 reported, on=on, how="anti", nulls_equal=True, maintain_order="left"
             )
-        reported = pl.concat([reported, errors])
+        reported = stacked([reported, errors])
     return reported
 
 
@@ -107,13 +110,22 @@ def delivered(errors: pl.DataFrame, expired: Expired) -> pl.DataFrame:
     return errors.filter(~gone & (_reason != LATE))
 
 
-def located(errors: pl.DataFrame, topics: Mapping[str, str]) -> pl.DataFrame:
-    """With the topic in the positions of its records, `orders/0:17`. topics: by stream."""
-    if not topics or errors.is_empty():
+def located(errors: pl.DataFrame, places: Mapping[str, Mapping[int, str]]) -> pl.DataFrame:
+    """With the topic in the positions of its records, `orders/0:17`. places: by stream and
+    `__part`, what is called otherwise."""
+    known = [(name, str(part), at) for name, of in places.items() for part, at in of.items()]
+    if not known or errors.is_empty():
         return errors
-    topic = pl.col("stream").replace_strict(dict(topics), default=None, return_dtype=pl.String())
-    there = pl.concat_str(topic, pl.lit("/"), "position")
-    return errors.with_columns(pl.coalesce(there, "position").alias("position"))
+    names = pl.DataFrame(known, schema=["stream", PART, _PLACE], orient="row")
+    pair = pl.col("position").str.split_exact(":", 1)
+    halves = pair.struct.field("field_0").alias(PART), pair.struct.field("field_1").alias(SEQ)
+    joined = errors.with_columns(*halves).join(
+        names, on=["stream", PART], how="left", maintain_order="left"
+    )
+    there = pl.concat_str(_PLACE, pl.lit(":"), SEQ)
+    return joined.with_columns(pl.coalesce(there, "position").alias("position")).select(
+        errors.columns
+    )
 
 
 _reason = pl.col("reason").str.split(":").list.first()

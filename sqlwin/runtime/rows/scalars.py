@@ -57,8 +57,8 @@ def evaluate(
     RunError where rows beyond count take too long, or all together are too large.
     """
     if where is None and all(scalar.is_column for _, scalar in columns):
-        picked = [pl.col(scalar.inputs[0]).alias(name) for name, scalar in columns]
-        return Evaluated(frame.select(*picked, *keep), [])
+        picked = [frame[scalar.inputs[0]].alias(name) for name, scalar in columns]
+        return Evaluated(pl.DataFrame([*picked, *(frame[name] for name in keep)]), [])
     computed = tuple(name for name, scalar in columns if not scalar.is_column)
     cut = _Cut(_select(columns, where, keep), columns, where, computed)
     try:

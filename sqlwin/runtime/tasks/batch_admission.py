@@ -29,7 +29,8 @@ from sqlwin.runtime.inputs.positions import Positions
 from sqlwin.runtime.inputs.watermarks import Watermarks
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import EXPIRED, no_rejects, refused
-from sqlwin.schema import PART, SEQ, TS
+from sqlwin.runtime.rows.error_stream import judged as judged_by
+from sqlwin.schema import PART, POSITION, SEQ, TS, stacked
 from sqlwin.state.session_store import FROM
 
 
@@ -47,7 +48,7 @@ def admitted(
         if frames:
             stream = query.inputs[at].stream.name
             offsets = dict(before[stream])
-            judged = _judged(query, at, pl.concat(frames), stores, offsets)
+            judged = _judged(query, at, stacked(frames), stores, offsets)
             taken[at] = _numbered(query, at, judged, numbers)
             positions.note(stream, offsets)
     return taken
@@ -65,37 +66,64 @@ def _judged(
     query: Lowered, at: int, rows: pl.DataFrame, stores: Stores, offsets: dict[int, int]
 ) -> Admitted:
     rule = query.inputs[at].admission
-    rows, expired = _by_sessions(query, at, rows, stores)
+    doubtful = _by_state(query, at, rows, stores)
     if rule is None:
-        return Admitted(rows, expired)
+        return doubtful
     judged = admit(
-        rule, rows, stores, offsets, _horizons(query, at, stores), stores.input_watermarks[at]
+        rule,
+        doubtful.rows,
+        stores,
+        offsets,
+        _horizons(query, at, stores),
+        stores.input_watermarks[at],
     )
     if query.inputs[at].numbered:
         return judged
-    errors = pl.concat([expired, judged.errors])
-    return replace(judged, rows=query.prepare(judged.rows, at), errors=errors)
+    return Admitted(
+        query.prepare(judged.rows, at),
+        stacked([doubtful.errors, judged.errors]),
+        doubtful.replayed + judged.replayed,
+    )
 
 
-def _by_sessions(
-    query: Lowered, at: int, rows: pl.DataFrame, stores: Stores
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that count by the sessions that they join, and the errors of the others. Under
+def _by_state(query: Lowered, at: int, rows: pl.DataFrame, stores: Stores) -> Admitted:
+    """The rows that count by what is stored, and the errors of those that were in doubt. Under
     EXPIRED EMIT the operator takes those as well."""
-    read = query.inputs[at]
-    if read.retention is None or read.retention.gap is None:
-        return rows, no_rejects()
-    watermark = stores.input_watermarks[at]
-    gone = cast(Judging, query.operator).judge(rows, stores, read.retention.ended(watermark))
-    if gone.is_empty():
-        return rows.drop(DOUBT), no_rejects()
-    late = gone.select(*DOUBT, FROM).rename({DOUBT_PART: PART, DOUBT_SEQ: SEQ, FROM: TS})
+    kept = query.inputs[at].retention
+    if kept is None or not kept.judged:
+        return Admitted(rows)
+    operator, watermark = cast(Judging, query.operator), stores.input_watermarks[at]
+    gone = operator.judge(rows, stores, kept.ended(watermark))
+    errors = _errors(query, at, gone, EXPIRED, watermark)
+    rows = rows if query.expired is Expired.EMIT else _without(rows, gone, (DOUBT_PART, DOUBT_SEQ))
+    if kept.window is not None:
+        partly = rows.filter(pl.col(DOUBT_PART).is_not_null()).with_columns(pl.col(TS).alias(FROM))
+        missed = _errors(query, at, partly, kept.in_part(watermark), watermark)
+        errors = stacked([errors, missed])
+    again = operator.repeated(rows, stores)
+    rows = _without(rows, again)
+    return Admitted(rows.drop(DOUBT, strict=False), errors, len(again))
+
+
+def _errors(
+    query: Lowered, at: int, doubtful: pl.DataFrame, reason: str, watermark: int
+) -> pl.DataFrame:
+    """The errors of rows in doubt, with `__from`."""
+    if doubtful.is_empty():
+        return no_rejects()
+    late = doubtful.select(*DOUBT, FROM).rename({DOUBT_PART: PART, DOUBT_SEQ: SEQ, FROM: TS})
     whole = late[DOUBT_TEXT].to_list()
-    errors = refused(read.stream.name, late, whole, [EXPIRED] * len(late), watermark)
-    if query.expired is Expired.EMIT:
-        return rows.drop(DOUBT), errors
-    on = [DOUBT_PART, DOUBT_SEQ]
-    return rows.join(gone, on=on, how="anti", maintain_order="left").drop(DOUBT), errors
+    stream = query.inputs[at].stream.name
+    errors = refused(stream, late, whole, [reason] * len(late), watermark)
+    return judged_by(errors, query.expired)
+
+
+def _without(
+    rows: pl.DataFrame, others: pl.DataFrame, on: tuple[str, ...] = POSITION
+) -> pl.DataFrame:
+    return (
+        rows.join(others, on=list(on), how="anti", maintain_order="left") if len(others) else rows
+    )
 
 
 def retire(query: Lowered, stores: Stores, clock: Watermarks, pinning: Sequence[str]) -> None:
@@ -115,7 +143,7 @@ def retire(query: Lowered, stores: Stores, clock: Watermarks, pinning: Sequence[
 def _oldest(query: Lowered, at: int, stores: Stores, watermark: int) -> int:
     """Before this instant no row counts, whatever its key."""
     kept = query.inputs[at].retention
-    if kept is None or kept.gap is None:
+    if kept is None or not kept.judged:
         return END
     return cast(Judging, query.operator).oldest(stores, kept.ended(watermark))
 

@@ -27,6 +27,7 @@ from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.tasks.operator_counts import OperatorCounts, measured
 from sqlwin.runtime.tasks.recovery import refuse_loss
 from sqlwin.runtime.tasks.task import Output, Task
+from sqlwin.schema import stacked
 from sqlwin.state.blobs import PrefixedBlobs
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments import SEGMENT_ROWS
@@ -173,7 +174,7 @@ class ChainTask:
             outputs[-1].results,
             {name: self.watermark(name) for name in self.chain.streams},
             self.deadline(),
-            pl.concat([*errors, *(each.errors for each in outputs)]),
+            stacked([*errors, *(each.errors for each in outputs)]),
             sum(each.replayed for each in outputs),
         )
 
@@ -189,7 +190,7 @@ def _through(task: Task, flow: Flow, now: int) -> PreparedBatch:
     """Rows of derived streams as the stage's operator takes them."""
     pipelines = pipelines_of(task.query)
     found = (
-        prepare_batch(pipelines, name, pl.concat(frames), task.clock.of(name), now=now)
+        prepare_batch(pipelines, name, stacked(frames), task.clock.of(name), now=now)
         for name, frames in flow.rows.items()
     )
     return of_streams(found)

@@ -27,6 +27,7 @@ from sqlwin.operators.contract import DOUBT, Restoring, Stores
 from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
+from sqlwin.runtime.inputs.idleness import idle_timeouts
 from sqlwin.runtime.inputs.message_numbers import Numbers
 from sqlwin.runtime.inputs.positions import Positions
 from sqlwin.runtime.inputs.watermarks import Marks, Watermarks
@@ -44,7 +45,7 @@ from sqlwin.runtime.tasks.recovery import (
     recovery,
     release,
 )
-from sqlwin.schema import POSITION
+from sqlwin.schema import POSITION, stacked
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.index import IndexJson
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
@@ -87,7 +88,8 @@ class Task:
         self.query = query
         self.projection = OutputProjection(query)
         hold = 0 if query.policy is None else query.policy.hold
-        self.clock = Watermarks({name: each.delay + hold for name, each in query.streams.items()})
+        delays = {name: each.delay + hold for name, each in query.streams.items()}
+        self.clock = Watermarks(delays, idle_timeouts(query.streams.values()))
         for name, each in query.streams.items():
             if each.of:  # none of its plans has come to any time yet
                 self.clock.seen[name] = dict.fromkeys(range(len(each.of)), START)
@@ -129,7 +131,8 @@ class Task:
             {at: list(each) for at, each in rows.items()}, now, end
         )
         for stream, seen in marks.items():
-            self.clock.observe(stream, seen)
+            self.clock.observe(stream, seen, now)
+        self.clock.pass_time(now)
         for stream, least in (watermark or {}).items():
             self.clock.raise_to(stream, least)
         if self.query.operator is None:
@@ -212,7 +215,9 @@ class Task:
     def deadline(self) -> int | None:
         """The next processing time at which a tick may emit; None where nothing is pending."""
         operator = self.query.operator
-        return None if operator is None else operator.next_deadline(self.stores)
+        own = None if operator is None else operator.next_deadline(self.stores)
+        known = [at for at in (own, self.clock.deadline()) if at is not None]
+        return min(known, default=None)
 
     def edge(self) -> tuple[object, ...]:
         """Changes when a window opens or anything is purged: when state is to be flushed."""
@@ -277,7 +282,7 @@ class Task:
         if end:
             out.append(operator.on_end(stores, now))
         retire(self.query, stores, self.clock, self.pinning)
-        return pl.concat(out)
+        return stacked(out)
 
     @cached_property
     def _restoring(self) -> Restoring:
@@ -286,11 +291,11 @@ class Task:
 
     def _output(self, results: list[pl.DataFrame], *admitted: Admitted) -> Output:
         return Output(
-            pl.concat([self.projection.nothing(), *results]),
+            stacked([self.projection.nothing(), *results]),
             {name: self.clock.of(name) for name in self.clock.delays},
             self.deadline(),
             judged(
-                pl.concat([no_rejects(), *(each.errors for each in admitted)]), self.query.expired
+                stacked([no_rejects(), *(each.errors for each in admitted)]), self.query.expired
             ),
             sum(each.replayed for each in admitted),
         )

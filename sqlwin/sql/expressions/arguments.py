@@ -68,6 +68,10 @@ def _bound(node: Expr, run: ast.Run, known: Signature) -> Arguments:
         if isinstance(arg, exp.Order):
             order, arg = tuple(arg.expressions), arg.this
         if isinstance(arg, exp.Distinct):
+            if not arg.expressions:
+                name = written_name(node, run)
+                message = f"{name}(DISTINCT) says nothing of what is to be distinct"
+                raise QueryError(message, place(node, run), legal=f"{name}(DISTINCT value)")
             distinct = True
             plain += arg.expressions
         else:

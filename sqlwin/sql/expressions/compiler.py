@@ -33,8 +33,9 @@ from sqlwin.functions.nested.map_making import PUTTING, unsigned
 from sqlwin.functions.never import why_function
 from sqlwin.functions.numbers.chains import SIGNS
 from sqlwin.functions.resolve import resolved
-from sqlwin.functions.table import find, names
+from sqlwin.functions.table import find
 from sqlwin.names import nearest
+from sqlwin.plan.explain.functions import names
 from sqlwin.sql.expressions.calling import called
 from sqlwin.sql.expressions.engine import constant, is_null
 from sqlwin.sql.expressions.raising import Constants

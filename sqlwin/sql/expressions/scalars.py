@@ -60,6 +60,32 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     return rewritten_in_place(tree, _strict) if tree.find(exp.TryCast) else tree
 
 
+_MISREAD = (
+    (
+        re.compile(r"\bWINDOW\s+(TUMBLING|HOPPING|SESSION)\Z", re.I),
+        "WINDOW {} stands between FROM and GROUP BY",
+        "FROM orders WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY product",
+    ),
+    (
+        re.compile(r"\bCASE\b(?:(?!\bEND\b).)*\Z", re.I | re.S),
+        "CASE is not closed with END",
+        "CASE WHEN qty > 1 THEN 'many' ELSE 'one' END",
+    ),
+    (
+        re.compile(r"(?:\w|[)'])\s+\w+\s+[^\W\d]\w*\Z"),
+        "a comma or an operator is missing before {}",
+        "product, qty",
+    ),
+    (
+        re.compile(r"(?:\w|[)'])\s+\w+\s*\(\Z"),
+        "a comma or an operator is missing before this call",
+        "product, COUNT(*)",
+    ),
+    (re.compile(r"=>\Z"), "{} is no comparison", ">="),
+)
+"""What ends where an expression cannot be read on, the message it deserves, and what is legal."""
+
+
 def _no_query(run: ast.Run) -> None:
     """Before sqlglot reads it: what FROM reads here it does not know."""
     for found in _QUERY.finditer(run.text):
@@ -119,8 +145,12 @@ def _misread(problem: Exception, run: ast.Run) -> QueryError:
     lines = run.text.split("\n")[: int(first["line"]) - 1]
     end = sum(len(line) + 1 for line in lines) + int(first["col"])
     start = max(0, end - len(highlight)) if highlight else max(0, end - 1)
+    at = run.at(start, max(start + 1, end))
+    for pattern, message, legal in _MISREAD:
+        if pattern.search(run.text[:end]):
+            return QueryError(message.format(highlight), at, legal=legal)
     message = "this expression cannot be read" + (f" at {highlight}" if highlight else "")
-    return QueryError(message, run.at(start, max(start + 1, end)), legal=_hint(first))
+    return QueryError(message, at, legal=_hint(first))
 
 
 def _hint(error: dict[str, object]) -> str:

@@ -17,7 +17,7 @@ from sqlwin.plan.ir.nodes import Scan, StaticScan
 from sqlwin.plan.properties.times import preferred
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
-from sqlwin.sql.joins.sessions import Sessioned, sessioned
+from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
 from sqlwin.sql.joins.slides import Slides, refuse_more, slides
 from sqlwin.sql.relations.relation import Relation, Side, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
@@ -139,9 +139,7 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
     slide = slides(window)
     if slide is not None:
         return timed(relation, replace(window, ts=ts)), slide
-    if window.frame is None:
-        message = "a window in ROWS of a join slides with each row"
-        raise QueryError(message, spec.span, legal=LEGAL_WINDOW)
+    assert window.frame is not None
     made = timed(relation, replace(window, ts=ts))
     return made, window.frame if window.frame.preceding is not None else None
 
@@ -156,6 +154,8 @@ def _alike(
     given_windows = [
         (f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None
     ]
+    if any(isinstance(frame, Sessioned) for frame in frames):
+        _refuse_unbounded(frames[:2], given, relations)
     rows = [window for unit, window in given_windows if unit is Unit.ROWS and window is not None]
     if not rows:
         return
@@ -174,6 +174,16 @@ def _alike(
                 f"{name} has no event time, by which a window in ROWS numbers rows of a result"
             )
             raise QueryError(message, _span(each), legal="a window in RANGE")
+
+
+def _refuse_unbounded(
+    frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
+) -> None:
+    """A window without bound is none, but beside sessions, where it would be another join."""
+    for frame, each, relation in zip(frames, given, relations, strict=False):
+        if frame is None and isinstance(each.window, ast.Spec):
+            name = relation.names[0] if relation.names else "this input"
+            raise unbounded(name, each.window)
 
 
 def _filtered(relation: Relation, known: Known) -> Relation:

@@ -122,11 +122,12 @@ class Plans:
             return JoinSessions(left, self._session(pair.right.input, sides[1]), keys)
         if pair.right.input.relation.versions is not None:
             _of_versions(pair, sides[1])
-        return AsOf(pair.op) if pair.op else JoinWindow(pair.unit, pair.low, pair.high)
+        if pair.op:
+            return AsOf(pair.op)
+        return pair.stepped or JoinWindow(pair.unit, pair.low, pair.high)
 
     def _session(self, each: Input, side: _Side) -> Session:
-        assert each.session is not None
-        gap = each.session.measured(side.relation)
+        gap = None if each.session is None else each.session.measured(side.relation)
         by = None if gap is None else side.named(gap) or self._add(side, gap, "gap")
         return join_sessions.session(each, by)
 

@@ -2,6 +2,8 @@
 
 A join on the session key matches rows of overlapping sessions. Without that key it would
 look into every session of the other side, and so be the join without sessions (SAMZA-552).
+Rows of one side may be in no session, `views` or `views [NOW]`: each is at its instant, and its
+session key is whatever the join makes equal to that of the other side.
 Conditions stay with the pairs: a row that they leave out is of its session all the same.
 """
 
@@ -111,14 +113,30 @@ def refuse(pair: Pair, within: ast.Within | None) -> None:
         raise QueryError(message, right.session.span, legal="a window in RANGE")
     for own, other in ((lefts[0], right), (right, lefts[0])):
         if own.session is not None and other.session is None:
-            message = (
-                f"{own.side.name} has sessions and {other.side.name} has none:"
-                " rows of overlapping sessions match, and its rows are in no session"
-            )
-            raise QueryError(message, own.session.span, legal=f"{other.side.name} {LEGAL}")
+            _refuse_beside(own, other)
     if within is not None:
         message = "WITHIN says how near rows are, and here they match by their sessions"
         raise QueryError(message, within.span, legal="a condition of both times in ON")
+
+
+def _refuse_beside(own: Input, other: Input) -> None:
+    """QueryError where rows without sessions are not at their instants."""
+    name = other.side.name
+    if other.frame is not None and (other.frame.preceding != 0 or other.slide is not None):
+        message = (
+            f"a row of {name} meets the session of {own.side.name} that holds its instant,"
+            " and stays for no longer"
+        )
+        raise QueryError(message, other.span, legal=f"{name}, {name} [NOW], {name} {LEGAL}")
+    stream = other.relation.stream
+    if stream is None or stream.ts is None:
+        message = f"a session holds rows by their event time, which {name} lacks"
+        raise QueryError(message, other.span, legal="its event-time column in the select list")
+
+
+def unbounded(name: str, spec: ast.Spec) -> QueryError:
+    message = f"{name} without bound would meet every session that goes on after its rows"
+    return QueryError(message, spec.span, legal=f"{name}, {name} [NOW], {name} {LEGAL}")
 
 
 def keys(pair: Pair) -> tuple[list[Key], list[Key]]:
@@ -126,24 +144,30 @@ def keys(pair: Pair) -> tuple[list[Key], list[Key]]:
 
     Each column of a session key is in one of the first.
     """
-    left, right = pair.left.leaves[0].input, pair.right.input
-    _alike(pair, left, right)
-    wanted = set(_key(left)), set(_key(right))
+    both = pair.left.leaves[0].input, pair.right.input
+    _alike(pair, *both)
+    wanted = [(at, set(_key(each))) for at, each in enumerate(both) if each.session is not None]
     own: list[Key] = []
     rest: list[Key] = []
     for key in pair.keys:
-        names = [tree.name if isinstance(tree, exp.Column) else "" for tree in key[:2]]
-        both = names[0] in wanted[0] and names[1] in wanted[1]
-        (own if both else rest).append(key)
-        if both:
-            wanted[0].remove(names[0])
-            wanted[1].remove(names[1])
-    if wanted[0]:
-        raise _lacking(pair, left, right, wanted[0])
+        found = [(_name(key[at]), names) for at, names in wanted]
+        meant = all(name in names for name, names in found)
+        (own if meant else rest).append(key)
+        for name, names in found if meant else ():
+            names.remove(name)
+    at, names = wanted[0]
+    if names:
+        raise _lacking(pair, both[at], both[1 - at], names)
     return own, rest
 
 
+def _name(tree: object) -> str:
+    return tree.name if isinstance(tree, exp.Column) else ""
+
+
 def _alike(pair: Pair, left: Input, right: Input) -> None:
+    if left.session is None or right.session is None:
+        return
     if len(_key(left)) != len(_key(right)):
         names = [f"those of {each.side.name} of {', '.join(_own(each))}" for each in (left, right)]
         message = f"sessions overlap that are of one key, and these are not: {' and '.join(names)}"
@@ -156,7 +180,8 @@ def _lacking(pair: Pair, left: Input, right: Input, names: set[str]) -> QueryErr
         f"the join is not on the session key, {left.side.name}.{own_names[0]}: without it, it would"
         " look into every session of the other side, as the join without sessions does"
     )
-    ends = zip(_own(left), _own(right), strict=True)
+    others = own_names if right.session is None else _own(right)
+    ends = zip(own_names if right.session is None else _own(left), others, strict=True)
     legal = (f"{left.side.name}.{one} = {right.side.name}.{other}" for one, other in ends)
     return QueryError(message, pair.word.span, legal=f"ON {' AND '.join(legal)}")
 
@@ -173,6 +198,7 @@ def _key(each: Input) -> tuple[str, ...]:
 
 
 def session(each: Input, gap_by: str | None) -> Session:
-    assert each.session is not None
+    if each.session is None:
+        return Session(0)
     gap = each.session.gap
     return Session(gap if isinstance(gap, int) else None, gap_by=gap_by)

@@ -9,6 +9,9 @@ the first multiple of s after t, that is
 
 Bounds of the two event times that follow from it say what is kept and looked at; the condition
 itself is tested of pairs. Worked example, r = 10, s = 5: a row of 12 is there from 15 to 25.
+
+Windows in ROWS do so in message numbers: `a [ROWS 4 SLIDE 2]` holds at number m, a multiple of 2,
+the rows m - 3 to m. Both bounds and the condition are then a `SteppedWindow`.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.instants import format_duration
 from sqlwin.sql.expressions.scalars import Expr, column
 from sqlwin.sql.windows.window import Window
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.windows import Frame, Hop, Steps, Unit
 
 if TYPE_CHECKING:
     from sqlwin.sql.joins.inputs import Input
@@ -33,26 +36,35 @@ LEGAL = "[RANGE 10 SECONDS SLIDE 5 SECONDS]"
 
 @dataclass(frozen=True)
 class Slides:
-    """Of a window in RANGE that moves at multiples of `slide`, microseconds."""
+    """Of a window that moves at multiples of `slide`, microseconds, or messages in ROWS."""
 
     frame: Frame
     slide: int
 
     @property
     def unit(self) -> Unit:
-        return Unit.RANGE
+        return self.frame.unit
+
+    @property
+    def words(self) -> str:
+        """How much that is."""
+        if self.unit is Unit.RANGE:
+            return format_duration(self.slide)
+        return f"{self.slide} message{'s' * (self.slide > 1)}"
 
 
 def slides(window: Window) -> Slides | None:
     """None for a window of another kind."""
-    if not isinstance(window.group, Hop) or window.counts:
+    hop = window.group
+    if not isinstance(hop, Hop):
         return None
-    return Slides(Frame(Unit.RANGE, window.group.size), window.group.advance)
+    before = hop.size - 1 if hop.unit is Unit.ROWS else hop.size
+    return Slides(Frame(hop.unit, before), hop.advance)
 
 
 def refuse_more(inputs: int, slide: Slides, span: Span) -> None:
     if inputs > 2:
-        message = f"a window that advances by {format_duration(slide.slide)} joins two inputs"
+        message = f"a window that advances by {slide.words} joins two inputs"
         raise QueryError(message, span, legal=f"a window without SLIDE; {LEGAL} of two inputs")
 
 
@@ -61,6 +73,12 @@ def refuse_untimed(inputs: Sequence[Input]) -> None:
         if each.ts is None:
             message = f"a window that advances goes by event time, which {each.side.name} lacks"
             raise QueryError(message, each.span, legal="its event-time column in the select list")
+
+
+def steps(own: Input) -> Steps:
+    """Of a window in ROWS, or of none."""
+    before = _last(own)
+    return Steps(None if before is None else before + 1, own.slide or 1)
 
 
 def stays(own: Input, other: Input) -> tuple[int, Expr] | None:

@@ -33,7 +33,7 @@ from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.time_bounds import Near, greatest, least, near
 from sqlwin.sql.text import ast
-from sqlwin.windows import Unit
+from sqlwin.windows import SteppedWindow, Unit
 
 LEGAL_ASOF = "ON a.id = b.id; a condition in WHERE, or a query in FROM that filters"
 
@@ -69,9 +69,10 @@ class Leaf:
 class Pair:
     """One join. op: of an ASOF join. low, high: of the right row's position, less the left's.
 
-    times: bounds of two event times; the Term is what to test where the left one is not that
-    of its row, None where a key says it already. above: what is left of WHERE. ts: the event
-    time of left rows, once that is known; event_time: the one that an ASOF join compares.
+    stepped: of windows in ROWS that advance. times: bounds of two event times; the Term is what
+    to test where the left one is not that of its row, None where a key says it already. above:
+    what is left of WHERE. ts: the event time of left rows, once that is known; event_time: the one
+    that an ASOF join compares.
     """
 
     left: Leaf | Pair
@@ -82,6 +83,7 @@ class Pair:
     op: str | None = None
     low: int | None = None
     high: int | None = None
+    stepped: SteppedWindow | None = None
     grace: ast.Duration | None = None
     keys: list[tuple[Expr, Expr, ast.Run]] = field(default_factory=list)
     times: list[tuple[Near, Term | None]] = field(default_factory=list)
@@ -116,8 +118,10 @@ class Pair:
 
     @property
     def sessions(self) -> bool:
-        """Whether its rows match by their sessions."""
-        return isinstance(self.left, Leaf) and self.left.input.session is not None
+        """Whether its rows match by their sessions, or those of one side."""
+        if not isinstance(self.left, Leaf):
+            return False
+        return any(leaf.input.session is not None for leaf in (self.left, self.right))
 
     def set_event_time(self, ts: str | None) -> None:
         """Take bounds of two event times into the window; QueryError where nothing is left.

@@ -14,11 +14,11 @@ from sqlwin.instants import format_duration
 from sqlwin.sql.expressions.scalars import Expr, column
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.sessions import refuse
-from sqlwin.sql.joins.slides import refuse_untimed, stays
+from sqlwin.sql.joins.slides import refuse_untimed, stays, steps
 from sqlwin.sql.joins.time_bounds import Near, greatest, least
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, absent
 from sqlwin.sql.text import ast
-from sqlwin.windows import Unit
+from sqlwin.windows import SteppedWindow, Unit
 
 
 def windowed(pair: Pair, within: ast.Within | None) -> None:
@@ -52,6 +52,9 @@ def _slid(pair: Pair) -> None:
     """Of windows that advance by steps: bounds as wide as they need, and their conditions."""
     left, right = pair.left.leaves[0].input, pair.right.input
     if left.slide is None and right.slide is None:
+        return
+    if pair.unit is Unit.ROWS:
+        pair.stepped = SteppedWindow.of(steps(left), steps(right))
         return
     refuse_untimed((left, right))
     for own, other in ((left, right), (right, left)):

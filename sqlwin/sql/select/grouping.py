@@ -13,6 +13,8 @@ from functools import reduce
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.names import nearest
+from sqlwin.plan.explain.functions import names
 from sqlwin.plan.ir.nodes import GROUPING, Aggregate
 from sqlwin.sql.expressions.calls import Call, call_at
 from sqlwin.sql.expressions.scalars import Expr, column, place, spark, word
@@ -120,10 +122,30 @@ class Grouping:
         return exp.BitwiseAnd(this=exp.Paren(this=moved), expression=exp.Literal.number(1))
 
     def _ungrouped(self, node: exp.Column, run: ast.Run) -> QueryError:
+        call = _unknown_call(node)
+        if call is not None and call.name.lower() == WINDOW_CALL:
+            message = "a window is no column: there are its start and its end"
+            return QueryError(message, word(call, run), legal="window.start, window.end")
+        if call is not None:
+            near = nearest(call.name.lower(), names())
+            return QueryError(f"no function is called {call.name}{near}", word(call, run))
         keys = ", ".join(spark(key) for key in self.keys.values()) or "none"
         message = f"{node.name} is neither grouped nor aggregated; the keys are: {keys}"
         legal = f"GROUP BY {node.name}, or MAX({node.name})"
         return QueryError(message, place(node, run), legal=legal)
+
+
+WINDOW_CALL = "window"
+
+
+def _unknown_call(node: Expr) -> exp.Anonymous | None:
+    """The call around a column that nothing is called by: a misspelt aggregate, say."""
+    above: Expr | None = node.parent
+    while above is not None:
+        if isinstance(above, exp.Anonymous) and above.name.lower() not in names():
+            return above
+        above = above.parent
+    return None
 
 
 def is_grouping(node: Expr) -> bool:

@@ -22,22 +22,25 @@ from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
     Node,
+    OverAggregate,
     Project,
     Scan,
     StaticScan,
+    WindowAggregate,
     WindowedRelation,
 )
-from sqlwin.plan.properties.facts import streams_of
-from sqlwin.sql.expressions.scalars import Expr, column
+from sqlwin.plan.properties.facts import operator_of, streams_of
+from sqlwin.sql.expressions.scalars import Expr, column, conjoined
 from sqlwin.sql.joins.relation import mirrored
-from sqlwin.sql.relations.relation import NOWHERE, Relation
+from sqlwin.sql.relations.relation import INSTANT, NOWHERE, Relation
 from sqlwin.sql.select.windowed import windowed
 from sqlwin.sql.sources.derived import result, timed_as
 from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Frame, Hop, Unit
 
+END = "window_end"
 ENTERS, LEAVES = "enters at", "leaves at"
 """Columns of pairs: since when they are there; when they have left, in microseconds."""
 NOW = Frame(Unit.RANGE, 0)
@@ -69,6 +72,8 @@ def at_instants(
     grouped: bool,
 ) -> tuple[ast.Select, Relation, Window | None]:
     """What FROM reads, at each instant of change. grouped: whether more is done with its rows."""
+    if at_slides(select):
+        return select, relation, window
     if select.relation.joins:
         relation = _pairs(select.relation, relation, known, word.span)
     elif window is not None:
@@ -77,9 +82,12 @@ def at_instants(
         select = replace(select, policies=rest)
     node = relation.base
     if not isinstance(node, WindowedRelation):
-        if _made_of_instants(relation) and not grouped:
+        of_several = grouped and isinstance(node, Scan)
+        if of_several or not _made_of_instants(relation):
+            raise _unbounded(word.span)
+        if not grouped:
             return select, relation, None
-        raise _unbounded(relation, word.span)
+        return select, _by_instant(relation, known), Window(word.span, frame=NOW)
     if not grouped:
         return select, relation, None
     if node.frame.unit is Unit.ROWS:
@@ -89,10 +97,29 @@ def at_instants(
     return select, result(relation, known), Window(word.span, frame=NOW)
 
 
-def _unbounded(relation: Relation, span: Span) -> QueryError:
-    if _made_of_instants(relation):
-        message = "RSTREAM of aggregates of aggregates of each instant"
-        return QueryError(message, span, legal="one GROUP BY, over the rows of the window")
+def _by_instant(relation: Relation, known: Known) -> Relation:
+    """The results of a query over the rows at each instant, by the instant."""
+    name = relation.free(INSTANT)
+    made = result(
+        replace(relation, columns=(*relation.columns, (name, column(END), NOWHERE))), known
+    )
+    assert isinstance(made.base, Scan)
+    shown = made.columns[: len(relation.columns)]
+    return replace(made, base=Scan(timed_as(made.base.stream, name)), columns=shown)
+
+
+def at_slides(select: ast.Select) -> bool:
+    """Whether what a query inserts is its relation at each instant: of [NOW], or at each slide."""
+    given = select.relation.window
+    if select.relation.joins or not isinstance(given, ast.Spec):
+        return False
+    window = of_spec(given)
+    if window.session is not None or window.length is None:
+        return False
+    return window.frame is None or (not window.counts and window.frame.preceding == 0)
+
+
+def _unbounded(span: Span) -> QueryError:
     message = "RSTREAM of a relation without bound is all rows so far, at every instant"
     return QueryError(message, span, legal=BOUNDED)
 
@@ -101,16 +128,27 @@ def _made_of_instants(relation: Relation) -> bool:
     """Whether it is of a query that was over the rows at each instant."""
     node: Node = relation.filtered()
     while not isinstance(node, Scan | StaticScan | Join):
-        if isinstance(node, WindowedRelation) and node.instants:
+        if _instants(node):
             return True
         node = node.input
-    return isinstance(node, Scan) and any(map(_at_changes, node.stream.of))
+    return isinstance(node, Scan) and _at_changes(node)
+
+
+def _instants(node: Node) -> bool:
+    """Whether it gives the rows at each instant of change, or a result at each slide."""
+    if isinstance(node, WindowAggregate):
+        return isinstance(node.window, Hop) and node.window.unit is Unit.RANGE
+    per_instant = isinstance(node, OverAggregate) and node.per_instant
+    return per_instant or (isinstance(node, WindowedRelation) and node.instants)
 
 
 def _at_changes(plan: Node) -> bool:
-    while isinstance(plan, Filter | Project):
-        plan = plan.input
-    return isinstance(plan, WindowedRelation) and plan.instants
+    """Whether a plan is of instants, or over the rows of each."""
+    if isinstance(plan, Scan):
+        return plan.stream.change is None and any(map(_at_changes, plan.stream.of))
+    if _instants(plan):
+        return True
+    return not isinstance(plan, StaticScan | Join) and _at_changes(plan.input)
 
 
 # --- one window -----------------------------------------------------------------------
@@ -121,7 +159,7 @@ def _rows(relation: Relation, window: Window, policies: ast.Policies, span: Span
         message = "RSTREAM of sessions: a late row moves the end of one, and so instants of change"
         raise QueryError(message, span, legal=BOUNDED)
     if window.frame is None or window.frame.preceding is None:
-        raise _unbounded(relation, span)
+        raise _unbounded(span)
     return rows_at_instants(relation, window, policies, span)
 
 
@@ -157,14 +195,16 @@ def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Re
         raise QueryError(message, span, legal=BOUNDED)
     placed = mirrored(source, known)
     given = [placed, *(join.right for join in placed.joins)]
-    _refuse_kinds(relation.base, len(given), span)
     windows = [_frame(each, span) for each in given]
-    times = [_time(leaf, span) for leaf in (relation.base.left, relation.base.right)]
+    times = _times(relation.base, len(given), span)
     ends = [(name, w) for name, w in zip(times, windows, strict=True) if name and w is not None]
     if not ends:
-        raise _unbounded(relation, span)
+        raise _unbounded(span)
     later = _of([column(name) for name in times if name], exp.Greatest)
     until = _of([_end(name, length) for name, length in ends], exp.Least)
+    if len(given) > 2:  # each row pairs with each other, and yet they may not be there together
+        together = exp.LT(this=_micros(later), expression=until)
+        relation = replace(relation, predicate=conjoined(relation.predicate, together))
     enters, leaves = relation.free(ENTERS), relation.free(LEAVES)
     hidden = ((enters, later, NOWHERE), (leaves, until, NOWHERE))
     made = result(replace(relation, columns=(*relation.columns, *hidden)), known)
@@ -178,13 +218,37 @@ def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Re
     return replace(rows, base=replace(rows.base, until=leaves), columns=rows.columns[: len(shown)])
 
 
-def _refuse_kinds(join: Join, inputs: int, span: Span) -> None:
-    if inputs > 2:
-        message = f"RSTREAM of a join of {inputs} inputs is not supported yet"
-        raise QueryError(message, span, legal="RSTREAM of a join of two")
+def _times(join: Join, inputs: int, span: Span) -> list[str | None]:
+    """The event time of each input, by its name in the join; None of a static table."""
     if join.kind != "inner":
         message = f"RSTREAM of a {join.kind.upper()} JOIN, whose rows come and go with others"
         raise QueryError(message, span, legal="RSTREAM of a JOIN, of a window")
+    last = _time(join.right, span)
+    if inputs == 2:
+        return [_time(join.left, span), last]
+    before = _scanned(join.left)
+    assert isinstance(before, Scan)
+    (plan,) = before.stream.of
+    earlier = operator_of(plan)
+    assert isinstance(earlier, Join)
+    found = (_named(join.left, _named(plan, n)) for n in _times(earlier, inputs - 1, span))
+    return [*found, last]
+
+
+def _named(projected: Node, column_: str | None) -> str | None:
+    """What a projection calls a column of what it is over."""
+    if not isinstance(projected, Project):
+        return column_
+    same = (
+        name for name, made in projected.columns if made.is_column and made.inputs[0] == column_
+    )
+    return next(same, None)
+
+
+def _scanned(leaf: Node) -> Node:
+    while isinstance(leaf, Filter | Project):
+        leaf = leaf.input
+    return leaf
 
 
 def _frame(source: ast.From, span: Span) -> int | None:
@@ -202,9 +266,7 @@ def _frame(source: ast.From, span: Span) -> int | None:
 def _time(leaf: Node, span: Span) -> str | None:
     """The event time of an input, by its name in the join; None of a static table."""
     assert isinstance(leaf, Project)
-    below: Node = leaf
-    while isinstance(below, Filter | Project):
-        below = below.input
+    below = _scanned(leaf)
     if isinstance(below, StaticScan):
         return None
     assert isinstance(below, Scan)
@@ -217,8 +279,11 @@ def _time(leaf: Node, span: Span) -> str | None:
 
 def _end(name: str, length: int) -> Expr:
     """The first instant at which a row is not there any more."""
-    micros = exp.Anonymous(this="UNIX_MICROS", expressions=[column(name)])
-    return exp.Add(this=micros, expression=exp.Literal.number(length + 1))
+    return exp.Add(this=_micros(column(name)), expression=exp.Literal.number(length + 1))
+
+
+def _micros(tree: Expr) -> Expr:
+    return exp.Anonymous(this="UNIX_MICROS", expressions=[tree])
 
 
 def _of(trees: list[Expr], extreme: type[exp.Greatest] | type[exp.Least]) -> Expr:

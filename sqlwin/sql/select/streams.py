@@ -19,10 +19,10 @@ from sqlwin.plan.ir.nodes import Scan
 from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.times import delay_in
 from sqlwin.sql.relations.relation import Relation
+from sqlwin.sql.select.instants import at_slides
 from sqlwin.sql.sources.derived import result, timed_by_itself
 from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.window import of_spec
 
 Bind = Callable[[ast.Select, Known], Relation]
 
@@ -32,7 +32,7 @@ def as_stream(select: ast.Select, name: ast.Name, known: Known, bind: Bind) -> R
     word = name.text.upper()
     if word == "RSTREAM":
         word = "ISTREAM"
-        select = select if _at_slides(select) else replace(select, instants=name)
+        select = select if at_slides(select) else replace(select, instants=name)
     relation = bind(select, known)
     if not changing(relation.plan()):
         if word == "ISTREAM":
@@ -49,14 +49,3 @@ def changes_of(relation: Relation, word: str, known: Known) -> Relation:
     timed = stream.ts is not None and delay_in(stream, stream.ts) is None
     stream = timed_by_itself(replace(stream, ts=None, delay=0) if timed else stream)
     return replace(made, base=Scan(stream))
-
-
-def _at_slides(select: ast.Select) -> bool:
-    """Whether what a query inserts is its relation at each instant: of [NOW], or at each slide."""
-    given = select.relation.window
-    if select.relation.joins or not isinstance(given, ast.Spec):
-        return False
-    window = of_spec(given)
-    if window.session is not None or window.length is None:
-        return False
-    return window.frame is None or (not window.counts and window.frame.preceding == 0)

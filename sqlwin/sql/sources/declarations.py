@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 
 import pyarrow as pa
 
@@ -114,9 +115,22 @@ def column_type(column: ast.ColumnDef) -> pa.DataType:
             raise QueryError(message, written.span, legal="DECIMAL(p, s), 1 <= p <= 38, s <= p")
         found = pa.decimal128(int(precision), int(scale or 0))
     if found is None or not _TAIL.match(rest[zoned.end() :] if zoned else rest):
-        message = f"{' '.join(written.original.split())} is not a type of a column"
-        raise QueryError(message + nearest(name, type_names()), written.span, legal=legal)
+        raise _no_type(column, written, name, legal)
     return found
+
+
+def _no_type(column: ast.ColumnDef, written: ast.Run, name: str, legal: str) -> QueryError:
+    """What follows a column's name is no type: a misspelt one, or something else was meant."""
+    shown = " ".join(written.original.split())
+    if get_close_matches(column.name.text.upper(), ["WATERMARK"], 1):
+        message = f"{column.name.text} {shown} is no watermark, and no column"
+        return QueryError(message, column.name.span, legal="WATERMARK FOR ts AS ts")
+    first, _, rest = shown.partition(" ")
+    if type_named(first) is not None and re.match(r"[^\W\d]\w*\s+\w", rest):
+        message = f"a comma is missing behind {column.name.text} {first}"
+        return QueryError(message, written.span, legal=f"{column.name.text} {first}, {rest}")
+    message = f"{shown} is not a type of a column{nearest(name, type_names())}"
+    return QueryError(message, written.span, legal=legal)
 
 
 def _offset_column(created: ast.CreateStream) -> ast.CreateStream:

@@ -3,7 +3,8 @@
 `grammar/mistakes/*.txt` hold wrong texts under the message each deserves. Two
 texts make the same mistake where the parser stops in the same state at the same
 word or, failing that, at the same kind of word.
-Anything else says what was read and what might have stood there.
+Before them comes a change that makes the statement readable, see `repairs`; anything else says
+what was read and what might have stood there.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
+from sqlwin.sql.syntax.repairs import Repair, comma_too_many, repair
 from sqlwin.sql.text.prepared import offset, span
 
 END = "the end of the text"
@@ -30,6 +32,18 @@ _NESTED = re.compile(
 """What stands before the place where the parser stops: to it `<` and `>` compare."""
 _CALLED = re.compile(r"(\bOF\s+)?\b(\w+)\s*\Z", re.IGNORECASE)
 """What is called where the parser stops, and whether it is the version of a table."""
+_BEFORE_A_COMMA = {
+    re.compile(r"\bIN\s+[^\s(][^(),]*\Z", re.IGNORECASE): (
+        "IN needs brackets",
+        "product IN ('tea', 'coffee')",
+    ),
+    re.compile(r"\bBETWEEN\s+[^\s,]+\s*\Z", re.IGNORECASE): (
+        "BETWEEN needs AND between its bounds",
+        "qty BETWEEN 1 AND 2",
+    ),
+}
+"""What ends where the parser stops at a comma, with the message it deserves: a list of operands has
+no state of its own."""
 _WORDS = {
     "NAME": "a name",
     "STRING": "'text'",
@@ -82,15 +96,29 @@ def explained(
     called = _CALLED.search(text, 0, offset(text, place))
     if stop.kind == "LPAR" and called is not None and not called[1] and is_clock(called[2]):
         return QueryError(WINDOWS, span(text, *called.span(2)), text, WINDOWS_LEGAL)
+    if start == "start":
+        meant = repair(text, offset(text, place), grammar)
+        if meant is not None:
+            return _proposed(meant, text)
     lesson = _nearest(stop, taught(grammar, folder)) if start == "start" else None
     if lesson is not None:
         return QueryError(lesson.message, place, text, lesson.legal)
+    for pattern, (message, legal) in _BEFORE_A_COMMA.items() if stop.kind == "COMMA" else ():
+        if pattern.search(text, 0, offset(text, place)):
+            return QueryError(message, place, text, legal)
+    extra = comma_too_many(text, offset(text, place), grammar) if start == "start" else None
+    if extra is not None:
+        return _proposed(extra, text)
     declared = _NESTED.search(text, 0, offset(text, place))
     if declared is not None and start == "start":
         at = span(text, *declared.span(1))
         return QueryError(NESTED, at, text, "a schema: sqlwin.query(text, {'s': pa.schema(…)})")
     shown = END if stop.kind == "$END" else _shown(unexpected)
     return QueryError(f"cannot read {shown} here", place, text, _expected(unexpected))
+
+
+def _proposed(meant: Repair, text: str) -> QueryError:
+    return QueryError(meant.message, span(text, meant.at, meant.at + meant.length), text)
 
 
 def lessons(folder: Path) -> Iterator[Lesson]:

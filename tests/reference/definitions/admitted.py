@@ -1,9 +1,9 @@
 """Which rows of a batch an operator takes: none beyond retention, and each message once.
 
 A row is expired when every window that holds it ended `retain` before the watermark, or where it
-has none of fixed bounds it is older than that, of sessions as `late_sessions` has it; or when it
-is late, and older than the horizon that RETAIN n ROWS gives its bucket. A message that was taken is
-a no-op; of a tuple window, also one whose offset does not rise.
+has none of fixed bounds it is older than that, of sessions as `late_sessions` has it, of OVER as
+`late_frames`; or when it is late, and older than the horizon that RETAIN n ROWS gives its bucket. A
+message that was taken is a no-op; of a tuple window, also one whose offset does not rise.
 
 >>> rows = [{"__part": 0, "__seq": seq} for seq in (7, 7, 3)]
 >>> from sqlwin.policies import Policy
@@ -39,7 +39,9 @@ def expired(
     horizon = START if retain is None else closed - retain
     keys = [key_text(row, definition.buckets) for row in rows.to_dicts()]
     least = [min(closed, found[key][0] if key in found else START) for key in keys]
-    if definition.judged is None or retain is None:
+    if definition.frames is not None and retain is not None:
+        gone = definition.frames(rows.to_dicts(), taken, horizon)
+    elif definition.judged is None or retain is None:
         gone = [not _counts(ts, horizon, definition) for ts in rows[TS]]
     else:
         gone = of_each_key(rows.to_dicts(), taken, *definition.judged, horizon)

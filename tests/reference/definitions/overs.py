@@ -30,7 +30,7 @@ from tests.reference.definitions.values import (
     numbered,
     of_partition,
 )
-from tests.reference.definitions.window import Window, by_position, key_text, position
+from tests.reference.definitions.window import MUTE, Window, by_position, key_text, position
 from tests.reference.kernels.aggregates import ordered
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.windows import frame_of, keyed_frame_of
@@ -75,7 +75,7 @@ class Overs:
             rows = numbered(taken, self._partition)
             taking = [r for r in rows if self.where is None or r[self.where] is True]
             return [self._counted(row, taking) for row in taking]
-        windows = [self._window(row, taken) for row in by_position(taken)]
+        windows = [self._window(row, taken) for row in by_position(taken) if MUTE not in row]
         return list({w.row_key: w for w in windows}.values())  # per_instant: of peers, the last
 
     @property

@@ -9,7 +9,7 @@ whatever order the rows came in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.reference.kernels.rows import Row
 from tests.reference.kernels.sessions import Span
 
 Position = tuple[Any, ...]
-FORGOTTEN = "__forgotten"
+FORGOTTEN, MUTE = "__forgotten", "__mute"
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ class Definition:
     beyond the horizon of its bucket, and what replaces it not. ordered: rows are numbered by event
     time, within buckets. varies: a result has values beside those that it is known by. ends: of
     the windows that hold an instant, by which a row is judged; None: by its own time. judged: gap
-    and session key of sessions that judge rows as `late_sessions`.
+    and session key of sessions that judge rows as `late_sessions`. frames: which rows none of OVER
+    may hold, as `late_frames`. mutes: which of them have no result of their own as they come.
     """
 
     windows: Callable[[list[Row]], list[Window]]
@@ -92,6 +93,8 @@ class Definition:
     varies: bool = True
     ends: Callable[[int], list[int]] | None = None
     judged: tuple[int, tuple[str, ...]] | None = None
+    mutes: Callable[[Row, int], bool] | None = None
+    frames: Callable[[Sequence[Row], Sequence[Row], int], list[bool]] | None = None
 
     def ident(self, row: Row) -> Position:
         """What a row is known by."""
@@ -102,6 +105,11 @@ class Definition:
 def forgotten(row: Row) -> Row:
     """It takes no part any more."""
     return {**row, FORGOTTEN: True}
+
+
+def muted(row: Row) -> Row:
+    """It is in the frames of others, and has none of its own."""
+    return {**row, MUTE: True}
 
 
 def takes_part(row: Row, where: str | None) -> bool:

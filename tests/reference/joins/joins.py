@@ -2,7 +2,9 @@
 
 Position of a row is its event time, under ROWS its number. A pair of rows is a *match* iff
 their keys are equal (NULL equals nothing), `low <= right - left <= high`, and the residual
-is TRUE of it. What is true of the rows that came, by `kind`:
+is TRUE of it. Where windows in ROWS advance by steps, there is a number at which both rows are in
+the window of their stream, instead of `low` and `high`. What is true of the rows that came, by
+`kind`:
 
 | kind              | results                                                      |
 |-------------------|--------------------------------------------------------------|
@@ -61,6 +63,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.schema import TS
+from sqlwin.windows import SteppedWindow, Steps
 from tests.reference.joins.changing import Due
 from tests.reference.joins.join_sides import (
     HELD,
@@ -193,6 +196,8 @@ class ReferenceJoin(Logged):
         window, apart = self.left.window, self.right.position(right) - self.left.position(left)
         low = window.low is None or window.low <= apart
         high = window.high is None or apart <= window.high
+        if isinstance(window, SteppedWindow):
+            low = high = _together(window, self.left.position(left), self.right.position(right))
         return low and high and self.left.equals(left, right, self.right)
 
     def _judged(self, near: Pairs) -> Pairs:
@@ -375,3 +380,19 @@ def same(one: tuple[Row, Row] | None, other: tuple[Row, Row] | None) -> bool:
     if one is None or other is None:
         return one is other
     return one[LEFT] is other[LEFT] and one[RIGHT] is other[RIGHT]
+
+
+def _together(window: SteppedWindow, left: int, right: int) -> bool:
+    """Each window is what it was at the last multiple of its step. Some number at which both rows
+    may have come, and a step later at most, shows them both if any does."""
+    later = max(left, right)
+    steps = max(window.left.advance, window.right.advance)
+    return any(
+        _shown(window.left, left, at) and _shown(window.right, right, at)
+        for at in range(later, later + steps)
+    )
+
+
+def _shown(window: Steps, row: int, at: int) -> bool:
+    moved = at - at % window.advance
+    return row <= moved and (window.size is None or moved < row + window.size)

@@ -5,6 +5,8 @@ last + gap)` (`tests/reference/kernels/sessions.py`). A pair matches iff the two
 instant in common, all keys are equal, and the residual is TRUE. What is told of matches and
 of rows without one is as in other joins (`joins.py`), but that
 
+- a row of a side without sessions (gap 0) is at its instant, and meets the sessions that hold it:
+  to such a row the end of its session is its own time;
 - a row is certain when the watermark is past the end of its session; where a row that is
   withdrawn makes its session end earlier, it is told at once, `full`, as by the watermark;
 - it is kept, with all of its session, until the watermark is past that end and RETAIN, and
@@ -56,7 +58,7 @@ class ReferenceSessionJoin(ReferenceJoin):
     def _overlap(self, left: Row, right: Row) -> bool:
         """Of one session key, whatever further keys are."""
         one, other = self.spans[LEFT][ident(left)], self.spans[RIGHT][ident(right)]
-        meet = one.start < other.end and other.start < one.end
+        meet = _meet(one, other)
         return meet and self.left.equals(left, right, self.right, self.parted)
 
     def _ends(self, side: int, row: Row) -> int:
@@ -79,3 +81,12 @@ class ReferenceSessionJoin(ReferenceJoin):
                 for row in rows
                 if self._ends(side, row) >= floor or ident(row) in held
             }
+
+
+def _meet(one: Span, other: Span) -> bool:
+    """Whether they have an instant in common; one of them may be a single instant."""
+    if one.start == one.end:
+        return other.start <= one.start < other.end
+    if other.start == other.end:
+        return one.start <= other.start < one.end
+    return one.start < other.end and other.start < one.end

@@ -22,7 +22,7 @@ def test_offsets_are_waited_for(away: Consumer, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("sqlwin.runtime.kafka.client.CALL_SECONDS", 0.3)
     began = time.monotonic()
     with pytest.raises(RunError, match="cannot read the offsets of topic t: "):
-        away.offsets("t", [0], "latest", wait=1.0)
+        away.offsets([("t", 0)], "latest", wait=1.0)
     assert time.monotonic() - began >= 1.0
 
 

@@ -136,19 +136,6 @@ def test_what_a_transaction_has_not_committed_is_not_read(broker: Broker, tmp_pa
     producer.abort_transaction()
 
 
-def test_a_topic_that_is_made_anew_is_refused(broker: Broker, tmp_path: Path) -> None:
-    from confluent_kafka.admin import AdminClient
-
-    topic, known = broker.topic("anew"), tmp_path / "checkpoint"
-    broker.send(topic, order(0, 0), order(1, 1))
-    counted(broker, topic, tmp_path, checkpoint=known)
-    admin = AdminClient({"bootstrap.servers": broker.address})
-    admin.delete_topics([topic])[topic].result(30)
-    broker.topic(topic)
-    with pytest.raises(RunError, match="anew/0 ends at offset 0, and 2 were taken"):
-        counted(broker, topic, tmp_path, checkpoint=known)
-
-
 @pytest.mark.parametrize(
     ("servers", "topic", "message"),
     [

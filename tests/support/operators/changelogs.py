@@ -18,6 +18,7 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Operator
 from sqlwin.schema import PLACE, TS, WEIGHT
 from sqlwin.state.contract import HORIZON
+from sqlwin.windows import Reach
 from tests.support.operators.driving import Defined, Driven, records
 
 Values = tuple[Any, ...]
@@ -63,7 +64,8 @@ def steps(
 @dataclass
 class Source:
     """there: rows by position, (values…, ts, part, seq); gone: withdrawn ones. admits: whether a
-    row is within retention.
+    row is within retention; answers: whether it has a result of its own. One that has none, be it
+    withdrawn, is not replaced by one that has: its old result is beyond retention.
 
     Operators that know rows by position and not by what they are in need `same` instants when a
     row comes `again`.
@@ -71,6 +73,7 @@ class Source:
 
     columns: dict[str, pl.DataType]
     admits: Callable[[Values], bool]
+    answers: Callable[[Values], bool] = lambda row: True
     there: dict[int, Values] = field(default_factory=dict)
     gone: dict[int, Values] = field(default_factory=dict)
     count: int = 0
@@ -100,6 +103,8 @@ class Source:
         old = known[seq]
         ts = old[-3] if act.same or act.kind == "again" else since + act.at
         new = (*act.values, ts, 0, seq)
+        if self.answers(new) and not self.answers(old):
+            return []
         if act.kind == "again":  # what was let go is forgotten, and another row if it came
             return self._came(seq, new, moved) if self.admits(old) else []
         if not self.admits(old):
@@ -134,17 +139,18 @@ def agree(
     retain: int | None = None,
     ahead: bool = False,
     beside: Sequence[pl.Expr] = (),
+    reach: Reach | None = None,
 ) -> None:
     """Each call of an operator emits what its definition emits, and has the same deadline.
 
-    columns: of rows; beside: more, of what a row has. ahead: as in `alike`.
+    columns: of rows; beside: more, of what a row has. ahead, reach: as in `alike`.
     """
 
     def told(_: int, batch: pl.DataFrame) -> pl.DataFrame:
         return batch.with_columns(*beside)
 
     fast, slow = Driven(operator, restarts), Defined(defined)
-    for _ in alike(fast, slow, list(operator.output), columns, taken, retain, ahead, told):
+    for _ in alike(fast, slow, list(operator.output), columns, taken, retain, ahead, told, reach):
         assert fast.deadline == slow.deadline
 
 
@@ -172,20 +178,25 @@ def alike(
     retain: int | None,
     ahead: bool,
     told: Callable[[int, pl.DataFrame], pl.DataFrame],
+    reach: Reach | None = None,
 ) -> Iterator[None]:
     """Both emit the same with each step.
 
     ahead: instants are counted from the watermark. told: what an operator is given of a batch,
-    by the number of its step.
+    by the number of its step. reach: of frames, which judge rows.
     """
     watermark, now = 0, 0
 
     def admits(row: Values) -> bool:
         least = {oldest(driven, row, columns, watermark, retain) for driven in (fast, slow)}
         assert len(least) == 1
-        return bool(row[-3] >= least.pop())
+        return bool(row[-3] >= least.pop() - (0 if reach is None else reach.size or 0))
 
-    source = Source(columns, admits)
+    def answers(row: Values) -> bool:
+        ended = START if retain is None else watermark - retain
+        return reach is None or bool(row[-3] + reach.after >= ended)
+
+    source = Source(columns, admits, answers)
     for number, step in enumerate(taken):
         batch = told(number, source.batch(step.acts, watermark if ahead else 0))
         watermark, now = watermark + step.watermark, now + step.clock

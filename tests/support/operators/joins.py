@@ -24,7 +24,7 @@ from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Store
 from sqlwin.state.memory import MemoryStore
 from sqlwin.state.segments import SegmentStore
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.windows import AsOf, JoinWindow, SteppedWindow, Steps, Unit
 from tests.reference.joins import join_sides as defined
 from tests.reference.joins.asof import ReferenceAsOf
 from tests.reference.joins.joins import ReferenceJoin
@@ -47,6 +47,15 @@ def residual(pairs: pl.DataFrame) -> pl.Series:
 
 def window(low: int | None, high: int | None, unit: Unit = Unit.RANGE) -> JoinWindow:
     return JoinWindow(unit, low, high)
+
+
+@st.composite
+def stepped(draw: st.DrawFn) -> SteppedWindow:
+    """Windows in ROWS that advance by steps, or one that does and none."""
+    advances = draw(st.integers(1, 4)), draw(st.integers(2, 4))
+    left, right = (Steps(each + draw(st.integers(0, 3)), each) for each in advances)
+    sides = draw(st.sampled_from([(left, right), (right, left), (Steps(None), right)]))
+    return SteppedWindow.of(*sides)
 
 
 def join(
@@ -233,7 +242,7 @@ def windows(draw: st.DrawFn) -> JoinWindow:
 @st.composite
 def joins(draw: st.DrawFn) -> Fast:
     kind, filtered = draw(st.sampled_from(KINDS)), draw(st.booleans())
-    match, policy = draw(windows()), draw(policies())
+    match, policy = draw(st.one_of(windows(), windows(), stepped())), draw(policies())
     if match.unit is Unit.RANGE:
         policy["retain_rows"] = draw(st.sampled_from([None, None, 1, 2, 4]))
     return join(match, kind, filtered=filtered, **policy)

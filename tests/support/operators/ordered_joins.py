@@ -26,6 +26,7 @@ from tests.support.operators.joins import (
     rekeyed,
     residual,
     rows_of,
+    stepped,
 )
 
 BOUNDS = st.sampled_from([None, -3, -1, 0, 0, 1, 2, 4])
@@ -83,7 +84,8 @@ def ordered_joins(draw: st.DrawFn) -> OrderedJoin:
     more = {name: value for name, value in draw(policies()).items() if name != "weighted"}
     more["retain"] = draw(st.sampled_from([None, 0, 5, 20, 20]))
     kind, filtered = draw(st.sampled_from(KINDS)), draw(st.booleans())
-    return ordered_join(JoinWindow(Unit.ROWS, low, high), kind, by_time, filtered=filtered, **more)
+    match = draw(st.sampled_from([JoinWindow(Unit.ROWS, low, high), draw(stepped())]))
+    return ordered_join(match, kind, by_time, filtered=filtered, **more)
 
 
 def crowded() -> st.SearchStrategy[list[Step]]:

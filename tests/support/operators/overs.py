@@ -9,13 +9,16 @@ import polars as pl
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from sqlwin.instants import END
 from sqlwin.kernels.folds import fold
+from sqlwin.operators.contract import DOUBT_PART
 from sqlwin.operators.over.framing import Call
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import TS, Order, polars_type
+from sqlwin.schema import PART, POSITION, TS, Order, polars_type
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Exclude, Frame, Reach, Unit
+from tests.reference.definitions.late_frames import LateFrames
 from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition
@@ -69,16 +72,24 @@ def specified(fast: OverAggregator) -> ReferenceOperator:
     buckets = fast.limits.buckets
     overs = Overs("s", tuple(COLUMNS), calls, False, fast.per_instant, None, buckets)
     rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw, buckets)
-    reach = reach_of(fast)
-    ends = None if reach is None else lambda at: [at + 1, at + reach.size + 1]
-    return ReferenceOperator(Definition(overs, *rest, weighted=fast.weighted, ends=ends))
+    judged = reach_of(fast) is not None
+    frames = LateFrames(tuple((c.partition, c.frame, c.order) for c in fast.calls))
+    by_frames: dict[str, Any] = {}
+    if judged:
+        ends = {"ends": lambda at: [at + 1, END]}
+        by_frames = {**ends, "frames": frames.expired, "mutes": frames.mute}
+    return ReferenceOperator(Definition(overs, *rest, weighted=fast.weighted, **by_frames))
 
 
 def reach_of(operator: OverAggregator) -> Reach | None:
-    """As of `facts.reach_of`: where a row is judged by the frames that may hold it."""
+    """As of `frame_reach.reach_of`: where a row is judged by the frames that may hold it."""
     if operator.policy.retain_rows is not None or not all(c.timed for c in operator.calls):
         return None
-    return Reach.of(call.frame for call in operator.calls)
+    reach = Reach.of(call.frame for call in operator.calls)
+    if reach is None or (reach.back is not None and not reach.rows):
+        return reach
+    unordered = reach.back is None and any(call.order for call in operator.calls)
+    return None if operator.weighted or unordered else reach
 
 
 def _value(call: Call) -> Value:
@@ -92,9 +103,16 @@ def admitted(
 ) -> pl.DataFrame:
     """What a host lets through, by RETAIN and the floors the operator tells."""
     late = pl.col(TS) < driven.watermark
-    horizon = -(2**62) if policy.retain is None else driven.watermark - policy.retain
-    horizon -= 0 if reach is None else reach.size
-    kept = rows.filter(~(late & (pl.col(TS) < horizon)))
+    ended = -(2**62) if policy.retain is None else driven.watermark - policy.retain
+    doubtful = pl.col(TS) < ended
+    if reach is not None:
+        doubtful = pl.col(TS) < ended - reach.size if reach.size is not None else pl.lit(False)
+    if reach is not None and reach.rows:
+        doubt = rows.with_columns(pl.when(doubtful).then(PART).alias(DOUBT_PART))
+        gone = driven.operator.judge(doubt, driven.stores, ended)
+        kept = rows.join(gone, on=list(POSITION), how="anti", maintain_order="left")
+    else:
+        kept = rows.filter(~(late & doubtful))
     if policy.retain_rows is None:
         return kept
     horizons = driven.operator.horizons(driven.stores)

@@ -25,7 +25,8 @@ def session_join(
     weighted: bool = False,
     **policy: Any,
 ) -> SessionJoin:
-    """gaps: None: that of each row is its `j`, or `rj`. parted: keys that sessions have."""
+    """gaps: None: that of each row is its `j`, or `rj`; 0: its rows are in no session. parted:
+    keys that sessions have."""
     kept = Policy(**{"retain": 5, "late": Late.ON_UPDATE, **policy})
     left, right = (
         SessionSide(
@@ -35,7 +36,7 @@ def session_join(
             JoinWindow(Unit.RANGE, None, None),
             slice_width,
             weighted=weighted,
-            session=Session(gap, gap_by=None if gap else names[1]),
+            session=Session(gap, gap_by=names[1] if gap is None else None),
             partition=names[:parted],
             interval=interval,
         )
@@ -48,6 +49,8 @@ def session_join(
 
 
 GAPS = st.sampled_from([1, 2, 3, 6, 11])
+ONE_SIDE = GAPS.flatmap(lambda gap: st.sampled_from([(gap, 0), (0, gap)]))
+"""Sessions of one side alone."""
 
 
 @st.composite
@@ -58,7 +61,7 @@ def session_joins(draw: st.DrawFn, **fixed: Any) -> SessionJoin:
     keys = draw(st.sampled_from([1, 1, 2]))
     return session_join(
         draw(st.sampled_from(KINDS)),
-        (draw(GAPS), draw(GAPS)),
+        draw(st.one_of(st.tuples(GAPS, GAPS), ONE_SIDE)),
         keys=keys,
         parted=draw(st.integers(1, keys)),
         filtered=draw(st.booleans()),

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sqlwin.embedded.run import run
+import pytest
+
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import Summary
 from sqlwin.sql import script
 from tests.support.kafka import Broker
 
+HOSTS = ("process", pytest.param("spark", marks=pytest.mark.spark))
 COUNTS = """
 CREATE STREAM orders (product STRING, n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (
   connector = 'kafka', servers = '{servers}', topic = '{topic}'{more}
@@ -28,12 +30,27 @@ def order(minute: int, n: int, second: int = 0) -> str:
 
 
 def counted(
-    broker: Broker, topic: str, folder: Path, more: str = "", query: str = COUNTS, **options: Any
+    broker: Broker,
+    topic: str,
+    folder: Path,
+    more: str = "",
+    query: str = COUNTS,
+    host: str = "process",
+    **options: Any,
 ) -> Summary:
+    """more: options of the stream, each with a comma before it."""
     text = query.format(servers=broker.address, topic=topic, more=more)
+    return ran(text, folder, host, **options)
+
+
+def ran(text: str, folder: Path, host: str = "process", **options: Any) -> Summary:
+    if host == "spark":
+        from sqlwin.spark.run import run
+    else:
+        from sqlwin.embedded.run import run
     return run(script(text), RunOptions(folder, **options))
 
 
-def written(folder: Path) -> list[dict[str, Any]]:
-    files = sorted((folder / "out").glob("*.jsonl"))
+def written(folder: Path, sink: str = "out") -> list[dict[str, Any]]:
+    files = sorted((folder / sink).glob("*.jsonl"))
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]

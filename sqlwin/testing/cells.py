@@ -15,8 +15,7 @@ Table(columns=('k', 'n'), rows=(('a', '1'), ('""', 'NULL')), floats=frozenset())
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -25,11 +24,6 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.instants import format_instant, from_datetime
-
-RELATIVE = 1e-9
-WORDS = frozenset({"NULL", "NaN", "[", ""})
-TINY = 1e-12
-"""What a float may be off where the answer is 0, as a variance that rounding left."""
 
 
 @dataclass(frozen=True)
@@ -131,65 +125,3 @@ def write(table: Table) -> list[str]:
         " | ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     ]
-
-
-def difference(expected: Table, found: Table, within: Mapping[str, float] | None = None) -> str:
-    """What differs, as two tables under each other; empty where nothing does. Order is none.
-
-    within: columns that may be off, and by how much of themselves, as a sketch is.
-    """
-    if not expected.rows and not found.rows:
-        return ""
-    if expected.columns == found.columns and _equal(expected, found, within or {}):
-        return ""
-    return "\n".join(["expected:", *_shown(expected), "found:", *_shown(found)])
-
-
-def _shown(table: Table) -> list[str]:
-    return write(in_order(table)) or ["  (nothing)"]
-
-
-def _equal(expected: Table, found: Table, within: Mapping[str, float]) -> bool:
-    ours = in_order(Table(expected.columns, expected.rows, found.floats), within).rows
-    theirs = in_order(found, within).rows
-    if len(ours) != len(theirs):
-        return False
-    loose = {**dict.fromkeys(found.floats, RELATIVE), **within}
-    return all(
-        _close(a, b, loose[column]) if column in loose else a == b
-        for left, right in zip(ours, theirs, strict=True)
-        for column, a, b in zip(found.columns, left, right, strict=True)
-    )
-
-
-def _close(a: str, b: str, relative: float) -> bool:
-    ours, theirs = _numbers(a), _numbers(b)
-    return len(ours) == len(theirs) and all(
-        x == y or (not {x, y} & WORDS and _near(float(x), float(y), relative))
-        for x, y in zip(ours, theirs, strict=True)
-    )
-
-
-def _near(x: float, y: float, relative: float) -> bool:
-    return math.isclose(x, y, rel_tol=relative, abs_tol=TINY)
-
-
-def _numbers(cell: str) -> list[str]:
-    """The numbers of a list, its bracket first; or the one that the cell is."""
-    return ["[", *cell[1:-1].split(", ")] if cell.startswith("[") else [cell]
-
-
-def in_order(table: Table, within: Iterable[str] = ()) -> Table:
-    """Rows sorted, floats by their first digits, so that close ones meet; not by what is loose."""
-
-    def key(row: tuple[str, ...]) -> list[str]:
-        named = zip(table.columns, row, strict=True)
-        return [_rounded(c) if n in table.floats else c for n, c in named if n not in within]
-
-    return Table(table.columns, tuple(sorted(table.rows, key=key)), table.floats)
-
-
-def _rounded(cell: str) -> str:
-    if cell == "NULL" or cell.startswith("["):
-        return cell
-    return f"{float(cell) + 0.0:.6g}"

@@ -1,10 +1,10 @@
-"""What a host tells of a golden."""
+"""What a host gave of a golden."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tests.golden.cells import NOTHING, Table
+from sqlwin.testing.cells import NOTHING, Table
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,12 @@ class StepResult:
 
 @dataclass(frozen=True)
 class Outcome:
-    """steps: one for each step of the golden, up to the one that failed."""
+    """steps: one for each step of the golden, up to the one that failed.
+
+    mistake: why the golden cannot be run as it is written, as of a stream that is not there.
+    """
 
     refused: str | None = None
     explain: str = ""
     steps: list[StepResult] = field(default_factory=list)
+    mistake: str | None = None

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.errors import QueryError, RunError
+from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.plan.ir.nodes import Script
-from sqlwin.sql import script
-from tests.golden.cells import Table, of_arrow, text_of
-from tests.golden.functions import FUNCTIONS
-from tests.golden.outcome import Outcome, StepResult
-from tests.golden.stores import named, opened
-from tests.golden.text import START_OF_CLOCK, Golden, Step
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.testing.cells import Table, of_arrow
+from sqlwin.testing.feeds import rows
+from sqlwin.testing.golden import START_OF_CLOCK, Golden, Step
+from sqlwin.testing.opened import bound
+from sqlwin.testing.outcome import Outcome, StepResult
 
 
 class Drive(Protocol):
-    """A query of a golden, its clock at START_OF_CLOCK."""
+    """A query of a golden."""
 
     def explain(self) -> str: ...
 
@@ -29,19 +28,24 @@ class Drive(Protocol):
 
 @dataclass(frozen=True)
 class InProcess:
+    """functions: Python aggregates that every golden may call."""
+
     name: str
-    drive: Callable[[Script], Drive]
+    drive: Callable[[Script, str], Drive]
     skip: str | None = None
     batch: bool = False
+    functions: tuple[PythonAggregate, ...] = ()
 
     def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
         return {golden.name: self._outcome(golden) for golden in goldens}
 
     def _outcome(self, golden: Golden) -> Outcome:
         try:
-            drive = self.drive(_bound(golden.query, tuple(golden.params.items())))
-        except QueryError as mistake:
-            return Outcome(refused=str(mistake))
+            drive = self.drive(bound(golden, self.functions), golden.clock)
+        except QueryError as refusal:
+            return Outcome(refused=str(refusal))
+        except InputError as mistake:
+            return Outcome(mistake=str(mistake))
         run = Outcome(explain=drive.explain())
         for step in golden.steps():
             try:
@@ -49,24 +53,22 @@ class InProcess:
             except RunError as failure:
                 run.steps.append(StepResult(failed=str(failure)))
                 break
+            except InputError as mistake:
+                return replace(run, mistake=f"{step.where}: {mistake}")
         return run
-
-
-@cache
-def _bound(query: str, params: tuple[tuple[str, str], ...]) -> Script:
-    """Once for all hosts: a script is a value, which no host can change."""
-    return script(query, params=dict(params), functions=FUNCTIONS)
 
 
 class Plain:
     """Each feed is one batch, state is in memory, and nothing is restarted.
 
-    queried: whether it has a state to query; the reference has none.
+    clock: where processing time begins. queried: whether the query has a state to query.
     """
 
-    def __init__(self, query: EmbeddedQuery, queried: bool = True) -> None:
+    def __init__(
+        self, query: EmbeddedQuery, clock: str = START_OF_CLOCK, queried: bool = True
+    ) -> None:
         self.query, self.queried = query, queried
-        self.query.advance(now=START_OF_CLOCK)
+        self.query.advance(now=clock)
 
     def explain(self) -> str:
         return self.query.explain()
@@ -79,17 +81,15 @@ class Plain:
             of_arrow(self.query.expired()[known:]),
             of_arrow(self.query.table()),
             windows=windows(self.query, step) if self.queried else None,
-            deadlines=tuple(task.deadline() for task in self.query._task.tasks),
+            deadlines=self.query.deadlines(),
         )
 
 
 def do(query: EmbeddedQuery, step: Step) -> None:
+    """InputError for a step that cannot be taken, as of a stream that is not read."""
     if step.kind == "feed":
-        columns = step.rows.columns
-        query.push(
-            step.argument,
-            [dict(zip(columns, map(text_of, row), strict=True)) for row in step.rows.rows],
-        )
+        stream = str(step.stream)
+        query.push(stream, rows(step, query.stream(stream)))
     elif step.kind == "watermark":
         stream, instant = step.argument.split()
         query.advance(watermark={stream: instant})
@@ -105,12 +105,3 @@ def windows(query: EmbeddedQuery, step: Step) -> Table | None:
     if block is None:
         return None
     return of_arrow(query.fetch(block.argument) if block.argument else query.windows())
-
-
-class Opened(Plain):
-    """EXPLAIN names the stores that the tasks opened: these and no others."""
-
-    def explain(self) -> str:
-        explained = super().explain()
-        assert named(explained) == opened(self.query), explained
-        return explained

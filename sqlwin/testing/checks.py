@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
 
-from tests.golden.cells import Table, difference, read, write
-from tests.golden.outcome import Outcome, StepResult
-from tests.golden.text import CHECKS, STEPS, Block, Golden, Step
+from sqlwin.testing.cells import Table, read, write
+from sqlwin.testing.difference import difference
+from sqlwin.testing.golden import CHECKS, STEPS, Block, Golden, Step
+from sqlwin.testing.outcome import Outcome, StepResult
 
 CHANGE = ("op", "emit", "revision")
 HIDDEN = (*CHANGE, "row_key")
@@ -16,6 +17,8 @@ HIDDEN = (*CHANGE, "row_key")
 
 def differences(golden: Golden, found: Outcome) -> list[str]:
     """Everything that is not as the golden says; none where all is."""
+    if found.mistake is not None:
+        return [found.mistake]
     whole = [
         f"{kind}, expected:\n{expected}\nfound:\n{text}"
         for kind, text in (("refused", found.refused), ("explain", found.explain))
@@ -25,9 +28,9 @@ def differences(golden: Golden, found: Outcome) -> list[str]:
         return [f"refused, and should not be:\n{found.refused}"]
     steps = golden.steps()
     if len(found.steps) < len(steps) and found.refused is None and not _fails(found):
-        return [*whole, f"{len(steps)} steps, but the host tells of {len(found.steps)}"]
+        return [*whole, f"{len(steps)} steps, of which the host took {len(found.steps)}"]
     pairs = zip(steps, found.steps, strict=False)
-    return [*whole, *(text for step, got in pairs for text in _step(golden, step, got))]
+    return [*whole, *(text for step, result in pairs for text in _step(golden, step, result))]
 
 
 def _fails(found: Outcome) -> bool:
@@ -35,20 +38,21 @@ def _fails(found: Outcome) -> bool:
 
 
 def _step(golden: Golden, step: Step, found: StepResult) -> Iterator[str]:
-    where = f"after {step.kind} {step.argument}".rstrip()
+    where = f"after {step.where}"
     fails = step.check("fails")
     if (fails.body if fails else None) != found.failed:
         expected = fails.body if fails else "no failure"
         yield f"{where}: expected: {expected}\nfound: {found.failed or 'no failure'}"
     elif fails is None:
         if step.check("expect") is None and not golden.tables_only:
-            yield f"{where}: no expect block; `make golden-rewrite` writes one"
-        for kind, table in _tables(golden, found).items():
+            yield f"{where}: no expect block"
+        for kind, found_table in _tables(golden, found).items():
             block = step.check(kind)
             if block is not None or kind not in ("table", "windows"):
-                expected = read(block.lines if block else ())
-                different = difference(expected, table, golden.within)
-                yield from [f"{where}, {kind}:\n{different}"] if different else []
+                rows = read(block.lines if block else ())
+                different = difference(rows, found_table, golden.within)
+                named = f"{kind}, line {block.line}" if block else kind
+                yield from [f"{where}\n{named}:\n{different}"] if different else []
 
 
 def _tables(golden: Golden, found: StepResult) -> dict[str, Table]:
@@ -72,7 +76,7 @@ def rewritten(golden: Golden, found: Outcome) -> Golden:
 
     One that has steps and is refused stays whole: that is a mistake in one of the two.
     """
-    if found.refused is not None and golden.steps():
+    if found.mistake is not None or (found.refused is not None and golden.steps()):
         return golden
     texts = {"explain": found.explain, "refused": found.refused or ""}
     blocks: list[Block] = []
@@ -96,6 +100,8 @@ def _written(golden: Golden, step: Step, found: StepResult | None) -> list[Block
         return [Block("fails", "", tuple(found.failed.splitlines()))]
     lines = {kind: tuple(write(shown)) for kind, shown in _tables(golden, found).items()}
     kept = {"expect": True, "errors": bool(lines["errors"]), "table": step.check("table")}
-    by_hand = step.check("windows")
     written = [Block(kind, "", lines[kind]) for kind in lines if kept.get(kind)]
-    return [*written, *([] if by_hand is None else [by_hand])]
+    asked = step.check("windows")
+    if asked is None:
+        return written
+    return [*written, replace(asked, lines=lines.get("windows", asked.lines))]
