@@ -30,7 +30,7 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import loaded
-from sqlwin.spark.offsets import Offset, script_offset
+from sqlwin.spark.offsets import pieces_read
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
 from sqlwin.spark.progress import After, after, last_committed, number_of
 from sqlwin.spark.session import needed
@@ -100,7 +100,7 @@ def status(checkpoint: Path) -> list[Line]:
     }
     lines: list[Line] = [("engine", "", "spark"), ("batch", "", str(batch))]
     lines += watermark_lines(marks)
-    read = offset_of(path / "spark", batch).files
+    read = pieces_read(path / "spark" / "offsets" / str(batch))
     for number, stream in enumerate(program.streams):
         found = folder.json(f"listing/{number}.json")
         if found is not None:
@@ -110,13 +110,6 @@ def status(checkpoint: Path) -> list[Line]:
     for cut in ("buckets", "partitions"):
         lines.append(("cut", cut, str(made[cut])))
     return [*lines, ("version", "checkpoint", str(made["version"]))]
-
-
-def offset_of(spark: Path, batch: int | None = None) -> Offset:
-    """That of the script's source at the end of a batch, by default the last one committed; the
-    first offset where the sources are others. spark: Spark's part of the checkpoint."""
-    file = spark / "offsets" / str(_Batches(spark).reached(batch))
-    return script_offset(file)
 
 
 def blobs_of_stages(

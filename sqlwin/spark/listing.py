@@ -23,6 +23,7 @@ from sqlwin.runtime.connectors.sources import Source, has_source, lags, places, 
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.imports import batches_before
 from sqlwin.spark.offsets import pieces_read
 
 VERSION = 2
@@ -119,7 +120,8 @@ def lags_after(
 ) -> dict[str, dict[str, int]]:
     """By stream and partition of a topic, the offsets that are not read by the end of a batch."""
     folder = Folder(str(checkpoint / "sqlwin"))
-    read = pieces_read(checkpoint / "spark" / "offsets" / str(batch - 1))
+    log = checkpoint / "spark" / "offsets"
+    read = pieces_read(log / str(batch - 1 - batches_before(folder)))
     found = {}
     for number, stream in enumerate(streams):
         if has_source(stream):

@@ -33,13 +33,13 @@ from sqlwin.runtime.checkpoint.task_state import METADATA, TaskState
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.tasks.task import Task
 from sqlwin.spark.buckets import bucket_of
-from sqlwin.spark.checkpoint import blobs_of_stages, offset_of
+from sqlwin.spark.checkpoint import blobs_of_stages
 from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.imports import Imports, note
+from sqlwin.spark.imports import Imports, batches_before, note
 from sqlwin.spark.listing import VERSION as LISTING
 from sqlwin.spark.listing import loaded
-from sqlwin.spark.offsets import Offset
+from sqlwin.spark.offsets import Offset, script_offset
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program, write_manifest
 from sqlwin.spark.progress import After, last_begun, last_committed, leave, number_of
 from sqlwin.spark.run import SHUFFLE, bucketed, patiently, sourced
@@ -71,7 +71,8 @@ def export_checkpoint(spark: SparkSession, checkpoint: Path, file: Path) -> None
                 f"{checkpoint} is of a query over DataFrames, the positions of whose sources "
                 "Spark alone knows; an export is of a checkpoint of sqlwin run"
             )
-        offset = offset_of(path / "spark")
+        spark_number = batch - 1 - batches_before(folder)
+        offset = script_offset(path / "spark" / "offsets" / str(spark_number))
         about = Exported(
             text,
             _queries(program, folder, offset, batch),

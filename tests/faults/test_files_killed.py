@@ -93,8 +93,6 @@ def parts(folder: Path, format_: str) -> pl.DataFrame:
         ("embedded", "parquet"),
         pytest.param("embedded", "csv", marks=pytest.mark.long),
         pytest.param("embedded", "json", marks=pytest.mark.long),
-        pytest.param("spark", "parquet", marks=[pytest.mark.spark, pytest.mark.long]),
-        pytest.param("spark", "csv", marks=[pytest.mark.spark, pytest.mark.long]),
     ],
 )
 def test_a_part_is_there_once(tmp_path: Path, engine: str, format_: str) -> None:
