@@ -23,14 +23,14 @@ UNEQUAL, FAILED = 1, 2
 def main() -> int:
     given = options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(FAILED))  # servers are stopped, too
-    told = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    told.print(f"seed {given.seed}: --seed {given.seed} kills at the same points of the feed")
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console.print(f"seed {given.seed}: --seed {given.seed} kills at the same points of the feed")
     if postgres.binaries() is None:
         subprocess.run([REPO / "tools" / "apt-install", "postgresql"], check=False)
     try:
-        return 0 if Demo(given, told).run() else UNEQUAL
+        return 0 if Demo(given, console).run() else UNEQUAL
     except (Unavailable, RuntimeError, OSError, subprocess.TimeoutExpired) as failure:
-        told.print(f"failed: {failure}", markup=False)
+        console.print(f"failed: {failure}", markup=False)
         return FAILED
 
 

@@ -63,14 +63,14 @@ class Options:
 
 
 class Demo:
-    """told: where it says what it is doing, with the seconds since it began."""
+    """console: where it says what it is doing, with the seconds since it began."""
 
-    def __init__(self, options: Options, told: Console) -> None:
-        self.options, self.told = options, told
+    def __init__(self, options: Options, console: Console) -> None:
+        self.options, self.console = options, console
         self.random, self.began = random.Random(options.seed), time.monotonic()
 
     def say(self, text: str) -> None:
-        self.told.print(f"[{time.monotonic() - self.began:5.1f} s] {text}", markup=False)
+        self.console.print(f"[{time.monotonic() - self.began:5.1f} s] {text}", markup=False)
 
     def run(self) -> bool:
         """Whether both tables equal the batch answer. Unavailable where a server cannot be had."""
@@ -146,7 +146,7 @@ class Demo:
         wrong = differences(found, expected, table.keys)
         some = wrong or list(zip(found, expected, strict=True))[:: max(1, len(found) // SHOWN)]
         title = f"{table.name}: PostgreSQL's table, and DuckDB's batch answer over the files"
-        self.told.print(beside(table, some[:SHOWN], title))
+        self.console.print(beside(table, some[:SHOWN], title))
         if wrong:
             self.say(f"{table.name}: DIFFERENT: {len(wrong):,} of {len(expected):,} rows")
         else:

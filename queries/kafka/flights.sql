@@ -9,7 +9,7 @@
 --       --param servers=localhost:9092 --param url=postgresql://me@localhost:5432/flights
 --
 -- EARLY ON UPDATE: a table has every flight of the batches that are done, also of hours that are
--- not over. LATE ON UPDATE: a flight that is told of late changes it in the same batch.
+-- not over. LATE ON UPDATE: a flight that is reported late changes it in the same batch.
 -- max.records: a run that was away catches up in several batches.
 
 CREATE STREAM flights (

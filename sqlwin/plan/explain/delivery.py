@@ -31,6 +31,8 @@ BY_CONNECTOR = {
 def delivery(sink: Sink | None, errors: Sink | None) -> Iterator[str]:
     """A line for each of the two that keeps rows. errors: of the error stream."""
     for what, each in (("Delivery", sink), ("Delivery of errors", errors)):
-        told = None if each is None else BY_CONNECTOR.get(connector_of(dict(each.options), SINKS))
-        if told is not None:
-            yield f"{what}: {told}"
+        guarantee = (
+            None if each is None else BY_CONNECTOR.get(connector_of(dict(each.options), SINKS))
+        )
+        if guarantee is not None:
+            yield f"{what}: {guarantee}"

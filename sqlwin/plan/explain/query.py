@@ -42,7 +42,7 @@ def _query(query: Query, stores: DeclaredStores) -> Iterator[str]:
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
     read = map(topic, dict.fromkeys(sources_of(query.plan)))
-    yield from (f"Source: {told}" for told in read if told is not None)
+    yield from (f"Source: {line}" for line in read if line is not None)
     yield from _stage(query.plan, stores)
     if clock_call(query.plan) is not None:
         yield "Processing time: each row's is that of the batch that takes it in"

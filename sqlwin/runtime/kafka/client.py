@@ -65,7 +65,7 @@ def settings_of(options: Mapping[str, str]) -> Settings:
 
 @dataclass
 class Noted:
-    """The last error that a client has told of itself, which says more than that nobody answers."""
+    """The last error that a client reported, which says more than that nobody answers."""
 
     error: Any = None
 
