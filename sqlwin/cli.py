@@ -187,6 +187,7 @@ def _run(arguments: argparse.Namespace, asked: Script) -> int:
         on_warning=progress.warning,
         max_errors=None if arguments.max_errors is None else limit(arguments.max_errors),
         conf=_conf(arguments),
+        on_started=lambda: progress.started("Spark"),
     )
     for answer in answers(asked, explain):
         print(answer)

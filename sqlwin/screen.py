@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from shutil import get_terminal_size
 from typing import TextIO
 
 import polars as pl
@@ -16,12 +17,17 @@ from sqlwin.schema import iso_columns
 
 Show = Callable[[pl.DataFrame], None]
 SHOWN_ERRORS = 5
+NULL = "NULL"
+NARROWEST = 8
+"""Characters that a column keeps, however narrow the terminal is."""
 
 
 def screen(output: str, out: TextIO) -> Show:
-    """A function that writes batches of results as `table`, `json` or `csv`."""
-    writers: dict[str, Callable[[TextIO], Show]] = {"table": _Table, "json": _Json, "csv": _Csv}
-    return writers[output](out)
+    """A function that writes batches of results as `table`, `json` or `csv`; a table on a terminal
+    is no wider than that."""
+    if output == "table":
+        return _Table(out, get_terminal_size().columns if out.isatty() else None)
+    return _Json(out) if output == "json" else _Csv(out)
 
 
 class _Json:
@@ -49,18 +55,19 @@ class _Csv:
 class _Table:
     """Aligned columns; widths follow the first batch and grow where they must.
 
-    Queries with other columns have widths of their own, and a header at each of their turns.
+    Queries with other columns have widths of their own, and a header at each of their turns. Where
+    a terminal is narrower than the columns, the widest are cut, and a cut text ends in an ellipsis.
     """
 
-    def __init__(self, out: TextIO) -> None:
-        self.out = out
+    def __init__(self, out: TextIO, terminal: int | None = None) -> None:
+        self.out, self.terminal = out, terminal
         self.above: list[str] | None = None
         self.widths: dict[tuple[str, ...], list[int]] = {}
 
     def __call__(self, rows: pl.DataFrame) -> None:
         shown = rows.drop("row_key", strict=False)
-        cells = [[cell(value) for value in row] for row in iso_columns(shown).iter_rows()]
-        widths = self._widths(shown.columns, cells)
+        cells = [[_cell(value) for value in row] for row in iso_columns(shown).iter_rows()]
+        widths = fitted(self._widths(shown.columns, cells), self.terminal)
         numeric = [dtype.is_numeric() for dtype in shown.dtypes]
         if shown.columns != self.above:
             self.out.write("" if self.above is None else "\n")
@@ -77,12 +84,34 @@ class _Table:
         return wider
 
 
+def fitted(widths: list[int], terminal: int | None) -> list[int]:
+    """Widths that fit side by side, two blanks between them, the widest made narrower.
+
+    >>> fitted([5, 40, 30], 60), fitted([5, 9], None), fitted([9, 9], 3)
+    ([5, 25, 26], [5, 9], [8, 8])
+    """
+    if terminal is None:
+        return widths
+    fit = list(widths)
+    while sum(fit) + 2 * (len(fit) - 1) > terminal and max(fit) > NARROWEST:
+        fit[fit.index(max(fit))] -= 1
+    return fit
+
+
+def _cell(value: object) -> str:
+    return NULL if value is None else cell(value)
+
+
 def _line(line: list[str], widths: list[int], numeric: list[bool]) -> str:
     padded = (
         text.rjust(width) if right else text.ljust(width)
-        for text, width, right in zip(line, widths, numeric, strict=True)
+        for text, width, right in zip(map(_cut, line, widths), widths, numeric, strict=True)
     )
     return "  ".join(padded).rstrip() + "\n"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 class Progress:
@@ -96,6 +125,9 @@ class Progress:
 
     def starting(self, engine: str) -> None:
         self._say(f"starting {engine} …")
+
+    def started(self, engine: str) -> None:
+        self._say(f"{engine} is up after {time.monotonic() - self.began:.1f} s")
 
     def batch(self, batch: Batch) -> None:
         marks = ", ".join(
@@ -143,6 +175,9 @@ class JsonProgress(Progress):
     def starting(self, engine: str) -> None:
         self._event("info", "starting", engine=engine)
 
+    def started(self, engine: str) -> None:
+        self._event("info", "started", engine=engine, seconds=self._seconds())
+
     def batch(self, batch: Batch) -> None:
         marks = batch.watermarks.items()
         self._event(
@@ -169,8 +204,11 @@ class JsonProgress(Progress):
             rows_emitted=summary.emitted,
             refused=dict(summary.refused),
             replayed=summary.replayed,
-            seconds=round(time.monotonic() - self.began, 1),
+            seconds=self._seconds(),
         )
+
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self.began, 1)
 
     def warning(self, text: str) -> None:
         if text not in self.warned:

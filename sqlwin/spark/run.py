@@ -89,6 +89,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
     measured = options.on_metrics is not None
     conf = {**options.conf, **spark_settings(script.settings)}
     session = local_session(settings=conf) if spark is None else spark
+    options.on_started()
     with configured(session, conf), _checkpoint(options) as checkpoint:
         folder = Folder(str(checkpoint / "sqlwin"))
         delivery.name_run(folder)

@@ -37,3 +37,25 @@ def test_csv_of_queries_with_other_columns() -> None:
 def test_columns_without_a_row_key(columns: list[str]) -> None:
     frame = pl.DataFrame({"value": [1], "op": ["+I"]}).select(columns)
     assert shown("table", frame).split() == [*columns, *(str(v) for v in frame.row(0))]
+
+
+def test_null_is_shown_as_null_in_tables_alone() -> None:
+    frame = pl.DataFrame({"k": ["tea", None], "n": [None, 5], "op": ["+I", "+I"]})
+    assert shown("table", frame) == "k        n  op\ntea   NULL  +I\nNULL     5  +I\n"
+    assert shown("csv", frame) == "k,n,op\ntea,,+I\n,5,+I\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out = Terminal()
+    screen("table", out)(pl.DataFrame({"text": ["word " * 20], "other": ["x" * 12], "n": [123]}))
+    header, row = out.getvalue().splitlines()
+    assert len(row) <= 40
+    assert row.endswith("  xxxxxxxxxxxx  123")
+    assert "…" in row
+    assert len(header) <= 40

@@ -41,6 +41,7 @@ class RunOptions:
     secrets of options are not looked up. functions: of the sinks that are Python functions, by
     name of the sink. stop: is called between batches; True ends the run there.
     on_metrics: gets the metrics of each batch; None: they are not measured.
+    on_started: is called when Spark is up.
     conf: settings of Spark; those of the script's SET go before them.
     """
 
@@ -57,6 +58,7 @@ class RunOptions:
     functions: Mapping[str, TakeBatch] = field(default_factory=dict)
     stop: Callable[[], bool] = never
     on_metrics: OnMetrics | None = None
+    on_started: Callable[[], object] = never
     conf: Mapping[str, str] = field(default_factory=dict)
 
     @property
