@@ -1,4 +1,4 @@
-"""The command line: `sqlwin run`, `explain`, `check`, `state`, `test`.
+"""The command line: `sqlwin run`, `explain`, `check`, `state`, `test`, `infer`.
 
 Results go to stdout, everything else to stderr. Exit codes: 0; 2 for a mistake
 in the query, with one readable message; 1 for a failure while it runs; 130 where
@@ -61,6 +61,8 @@ def _ended(arguments: argparse.Namespace) -> int:
             return _state(arguments)
         if arguments.command == "test":
             return _test(arguments)
+        if arguments.command == "infer":
+            return _infer(arguments)
         command = {"run": _run, "explain": _explain, "check": _check}[arguments.command]
         return command(arguments, _script(arguments))
     except (QueryError, InputError) as mistake:
@@ -108,6 +110,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--log", choices=("text", "json"), default="text", help="how stderr is")
     _add_test(commands.add_parser("test", help="run goldens: queries with what they are to emit"))
+    infer = commands.add_parser("infer", help="print the CREATE STREAM that reads a file")
+    infer.add_argument("file", help="CSV, JSON lines or Parquet; a folder or a pattern of them")
+    infer.add_argument("--name", help="of the stream; else that of the file")
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
     return parser
 
@@ -257,6 +262,14 @@ def _test(arguments: argparse.Namespace) -> int:
     from sqlwin.testing.command import test
 
     return test(arguments, print, _params(arguments.param))
+
+
+def _infer(arguments: argparse.Namespace) -> int:
+    from sqlwin.inference import infer
+
+    name = arguments.name or re.sub(r"\W+", "_", Path(arguments.file).stem).strip("_")
+    print(infer(arguments.file).ddl(name or "rows"))
+    return 0
 
 
 def _state(arguments: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ by. A value is a record of Avro, and its fields are columns by their names.
 
 >>> schema = '{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]}'
 >>> codec = Avro("orders", None, schema)
->>> from sqlwin.schema import Column
->>> columns = (Column("n", pa.int64()),)
+>>> from sqlwin.schema import Column, type_named
+>>> columns = (Column("n", type_named("BIGINT")),)
 >>> values = list(codec.encoded(pl.DataFrame({"n": [7]})))
 >>> rows, bad = codec.decoded([*values, None], columns)
 >>> values, rows.rows.rows(), bad
