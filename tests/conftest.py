@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # How many examples a property draws; "quick" and "more" draw the same ones each time, so
 # that a red run is red again, "long" searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
-for name, examples in {"quick": 12, "more": 40, "long": 5_000}.items():
+for name, examples in {"quick": 12, "more": 24, "long": 5_000}.items():
     settings.register_profile(
         name,
         derandomize=name != "long",
@@ -31,7 +31,8 @@ HypothesisProvider._maybe_draw_constant = lambda *_, **__: None  # type: ignore[
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need Spark run one after the other, and share one where they can.
+    """Tests that need Spark run one after the other, and share one where they can, but those
+    that start it in processes of their own: `spark(processes=True)`.
 
     Properties are marked as drawn: they run again where more examples are asked for.
     """
@@ -39,7 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if is_hypothesis_test(getattr(item, "function", None)):
             item.add_marker(pytest.mark.drawn)
         asked = getattr(item, "fixturenames", ())
-        if item.get_closest_marker("spark") or "spark" in asked:
+        marker = item.get_closest_marker("spark")
+        if "spark" in asked or (marker and not marker.kwargs.get("processes")):
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.long
 @pytest.mark.parametrize(
     ("engine", "earliest", "latest", "kills"),
     [
-        pytest.param("embedded", 0.7, 2.0, 6, id="embedded"),
-        pytest.param("spark", 7.0, 16.0, 3, id="spark", marks=pytest.mark.spark),
+        pytest.param("embedded", 0.7, 2.0, 4, id="embedded"),
+        pytest.param("spark", 7.0, 16.0, 2, id="spark", marks=pytest.mark.spark(processes=True)),
     ],
 )
 def test_killed_at_random_points(
@@ -32,7 +32,7 @@ def test_killed_at_random_points(
     alike(tmp_path / "whole", tmp_path / "cut", files=60)
 
 
-@pytest.mark.spark
+@pytest.mark.spark(processes=True)
 def test_killed_while_its_first_offset_was_written(tmp_path: Path) -> None:
     """Half a file lies there then, and no batch has begun."""
     land(tmp_path, files=3, rows=40)

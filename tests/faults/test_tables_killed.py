@@ -63,8 +63,8 @@ def alike(read: Any, files: int) -> None:
 @pytest.mark.parametrize(
     ("engine", "earliest", "latest", "kills"),
     [
-        pytest.param("embedded", 0.7, 2.5, 5, id="embedded"),
-        pytest.param("spark", 8.0, 16.0, 2, id="spark", marks=pytest.mark.spark),
+        pytest.param("embedded", 0.7, 2.5, 3, id="embedded"),
+        pytest.param("spark", 8.0, 16.0, 1, id="spark", marks=pytest.mark.spark(processes=True)),
     ],
 )
 def test_processes_and_servers_are_killed(
@@ -103,7 +103,7 @@ def test_processes_are_killed_that_write_to_a_file(tmp_path: Path) -> None:
     sinks.land(tmp_path, files=files, rows=40)
     database = "connector = 'sqlite', path = 'tables.db', table = 'TABLE'"
     assert sinks.killed(command(tmp_path, "embedded", "whole", database), []) == 0
-    moments = [rng.uniform(0.7, 2.5) for _ in range(5)]
+    moments = [rng.uniform(0.7, 2.5) for _ in range(3)]
     assert sinks.killed(command(tmp_path, "embedded", "cut", database), moments) > 0
 
     def read(table: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -122,7 +122,7 @@ def test_processes_are_killed_that_write_to_a_lake(tmp_path: Path, kind: str) ->
     place = {"delta": "path = 'lake/TABLE'", "iceberg": f"{catalog}, table = 'shop.TABLE'"}
     options = f"connector = '{kind}', {place[kind]}"
     assert sinks.killed(command(tmp_path, "embedded", "whole", options), []) == 0
-    moments = [rng.uniform(1.5, 4) for _ in range(4)]
+    moments = [rng.uniform(1.5, 4) for _ in range(2)]
     assert sinks.killed(command(tmp_path, "embedded", "cut", options), moments) > 0
 
     def read(table: str) -> tuple[list[str], list[tuple[Any, ...]]]:

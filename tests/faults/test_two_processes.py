@@ -26,7 +26,7 @@ def test_in_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.spark
+@pytest.mark.spark(processes=True)
 def test_on_spark(tmp_path: Path) -> None:
     pytest.importorskip("sqlwin.runtime.files.lock", reason="nothing locks a checkpoint yet")
     assert 0 in two_at_once(tmp_path, seed=1)

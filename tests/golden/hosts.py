@@ -53,11 +53,9 @@ REFERENCE = _in_process(
 EMBEDDED = _in_process(
     "embedded", lambda asked, clock: Opened(EmbeddedQuery(asked, explain), clock)
 )
-HOSTS: tuple[Host, ...] = (
-    REFERENCE,
-    EMBEDDED,
+DISTURBING: tuple[Host, ...] = (
     _in_process("segments", Committed),
     _in_process("restart", Restarted),
     _in_process("one row at a time", RowByRow),
-    Spark(functions=FUNCTIONS),
 )
+HOSTS: tuple[Host, ...] = (REFERENCE, EMBEDDED, *DISTURBING, Spark(functions=FUNCTIONS))

@@ -70,14 +70,14 @@ def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer() -> No
 
 def _cases() -> Iterator[Case]:
     """The same every time: the reference is searched elsewhere, here the host is asked."""
-    asked = _drawn(questions().flatmap(deliveries), 50)
+    asked = _drawn(questions().flatmap(deliveries), 30)
     for kind, count in ((chained(), 5), (united(), 3)):
         many = kind.flatmap(lambda question: deliveries(question, MANY))
         asked += _drawn(many, count, every=3)
     for question, delivery in asked:
         pushed = [("s", batch) for batch in delivery]
         yield Case(question.text, pushed, partial(answers, (question, delivery), reference))
-    for of_joins, count in ((joins(), 10), (three(), 5), (joins_of_joins(), 4)):
+    for of_joins, count in ((joins(), 6), (three(), 3), (joins_of_joins(), 3)):
         drawn = of_joins.flatmap(lambda question: pushes(question, MANY))
         for join, pushed in _drawn(drawn, count, every=3):
             few = pushed[:BATCHES]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.properties import search as searching
 from tests.properties.search import CHUNK, Chunk, chunks, kept, search
 
-AGAINST_DUCKDB = {"answers": 400, "reference": 400, "joins": 150, "joins-defined": 50}
+AGAINST_DUCKDB = {"answers": 200, "reference": 200, "joins": 100, "joins-defined": 50}
 CASES = {**AGAINST_DUCKDB, "emissions": 100, "numbered": 50, "asked": 50}
 OF_CI = [(name, number) for name, cases in CASES.items() for number in range(cases // CHUNK)]
 FEW = 12

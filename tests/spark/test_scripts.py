@@ -83,6 +83,7 @@ GROUP BY window_start;
 """
 
 
+@pytest.mark.long
 def test_a_file_that_grows_between_runs_and_one_that_is_replaced(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_file_that_grows_between_runs_and_one_that_is_replaced(
     assert pl.concat(shown)["total"].to_list() == [7]
 
 
+@pytest.mark.long
 def test_a_rotated_log_and_a_last_line_that_waits(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,7 @@ def test_without_the_setting_nothing_is_collected_and_nothing_imported(project: 
     assert "1 passed" in run(project).stdout
 
 
-@pytest.mark.spark
+@pytest.mark.spark(processes=True)
 @pytest.mark.long
 def test_on_spark(project: Path) -> None:
     assert "2 passed" in run(project, "--sqlwin-engine", "both").stdout

@@ -77,7 +77,9 @@ def send(broker: Broker, topic: str, minute: int) -> None:
     broker.send(topic, *map(json.dumps, rows))
 
 
-@pytest.mark.parametrize("engine", ["embedded", pytest.param("spark", marks=pytest.mark.spark)])
+@pytest.mark.parametrize(
+    "engine", ["embedded", pytest.param("spark", marks=pytest.mark.spark(processes=True))]
+)
 def test_amid_a_write(broker: Broker, tmp_path: Path, engine: str) -> None:
     topic = broker.topic(f"amid_{engine}")
     out = broker.topic(f"{topic}_out")

@@ -57,6 +57,7 @@ def test_in_process(lake: LakeTable) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_on_spark(tmp_path: Path, spark: SparkSession) -> None:
     from sqlwin.spark.run import run
 
