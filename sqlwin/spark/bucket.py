@@ -149,7 +149,9 @@ def work(
         return Packed(owner, home, kind, 0, payload)
 
     yield from (sent(row.kind, row.payload) for row in ordered if row.kind in PASSED)
-    for refused in (*errors, output.errors):
+    passed = [decode(row.payload) for row in ordered if row.kind == ERRORS]
+    refusals = [*errors, output.errors]
+    for refused in refusals:
         yield from (sent(ERRORS, payload) for payload in _encoded(refused))
     if owner == stage and owner not in program.counted:
         yield from (sent(RESULTS, payload) for payload in _encoded(output.results))
@@ -157,6 +159,7 @@ def work(
         _done(output, task.query, seen),
         stage=stage,
         emitted=len(output.results) * (owner == stage),
+        errors=sum(map(len, [*refusals, *passed])),
         counts=asdict(measured(task, output, total(counts), windows=program.measured)),
     )
     yield sent(DONE, done.dump())

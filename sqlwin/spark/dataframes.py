@@ -35,6 +35,7 @@ from sqlwin.spark.connect import refuse_connect
 from sqlwin.spark.dataframe_schema import undeclared
 from sqlwin.spark.delivery import OnBatch
 from sqlwin.spark.folder import Folder
+from sqlwin.spark.observed import observed
 from sqlwin.spark.pack import packer
 from sqlwin.spark.pipeline import Pipeline, pipeline
 from sqlwin.spark.program import Program, as_checkpointed
@@ -74,14 +75,17 @@ class SparkQuery:
     measured: bool = False
     _warned: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    def results(self) -> DataFrame:
+    def results(self, observe: str | None = None) -> DataFrame:
         """A streaming DataFrame: the select list, then op, emit, revision, row_key.
 
         UnreadErrors is warned where `errors` was not asked for before: what becomes of a
         DataFrame is not known here, so the order of the two says that rows that are
         malformed, expired or without event time go somewhere. Once for a query.
+        observe: the name of metrics that each batch has then, see `sqlwin.spark.observed`; no two
+        DataFrames of one streaming query may have the same.
         """
-        found = self._unpacked(RESULTS, results_schema(self._program.lowered[0]))
+        schema = results_schema(self._program.lowered[0])
+        found = self._unpacked(RESULTS, schema, observe)
         if not self._warned:
             self._warned.append("warned")
             warnings.warn(UNREAD, UnreadErrors, stacklevel=2)
@@ -147,7 +151,8 @@ class SparkQuery:
         checkpoint = checkpoint.resolve()  # the JVM may have been started in another folder
         folder = Folder(str(checkpoint / "sqlwin"))
         program = as_checkpointed(self._program, folder, self.script.source_text)
-        writer = bucketed(self._packed(program, end), program).writeStream
+        found = observed(bucketed(self._packed(program, end), program), program)
+        writer = found.writeStream
         writer = writer.option("checkpointLocation", str(checkpoint / "spark"))
         return writer.foreachBatch(delivered(program, on_batch))
 
@@ -172,8 +177,10 @@ class SparkQuery:
         streams = query.streams
         return tuple((name, _as_arrow(frame, streams[name].columns)) for name, frame in tables)
 
-    def _unpacked(self, kind: str, schema: Schema) -> DataFrame:
+    def _unpacked(self, kind: str, schema: Schema, observe: str | None = None) -> DataFrame:
         tagged = bucketed(self._packed(self._program, end=False), self._program)
+        if observe is not None:
+            tagged = observed(tagged, self._program, observe)
         payloads = tagged.where(tagged.kind == kind).select("payload")
         expired = self._program.lowered[0].expired
         return payloads.mapInArrow(unpacker(schema, expired), ddl(schema))

@@ -50,6 +50,7 @@ from sqlwin.spark.delivery import Delivery, OnBatch, QueryBatch
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.imports import batches_before
 from sqlwin.spark.listing import lags_after, located_in, unread
+from sqlwin.spark.observed import observed
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
 from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
@@ -179,7 +180,7 @@ def start(
     packed = sourced(spark, source)
     trigger: dict[str, Any] = {"processingTime": TRIGGER} if follow else {"availableNow": True}
     return (
-        bucketed(packed, program)
+        observed(bucketed(packed, program), program)
         .writeStream.foreachBatch(delivered(program, on_batch, folder))
         .option("checkpointLocation", str(checkpoint / "spark"))
         .trigger(**trigger)

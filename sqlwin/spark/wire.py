@@ -92,8 +92,8 @@ class Mark:
 class Done:
     """The result of a bucket's batch. deadline: when it next needs a tick.
 
-    replayed: messages it had admitted before. stage: see `Program.lowered`. counts: fields of
-    `OperatorCounts`.
+    errors: its rows of the error stream. replayed: messages it had admitted before. stage: see
+    `Program.lowered`. counts: fields of `OperatorCounts`.
     """
 
     watermarks: dict[str, int]
@@ -102,6 +102,7 @@ class Done:
     emitted: int
     replayed: int = 0
     stage: int = 0
+    errors: int = 0
     counts: dict[str, int | None] = field(default_factory=dict)
 
     def dump(self) -> bytes:

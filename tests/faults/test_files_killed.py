@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 SCRIPT = """
-SET 'batch.bytes' = 1000;
+SET 'batch.bytes' = 100;
 CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
 WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
 CREATE SINK totals WITH (connector = 'files', path = '{out}', format = '{format}');
@@ -93,6 +93,9 @@ def parts(folder: Path, format_: str) -> pl.DataFrame:
         ("embedded", "parquet"),
         pytest.param("embedded", "csv", marks=pytest.mark.long),
         pytest.param("embedded", "json", marks=pytest.mark.long),
+        pytest.param(
+            "spark", "parquet", marks=[pytest.mark.long, pytest.mark.spark(processes=True)]
+        ),
     ],
 )
 def test_a_part_is_there_once(tmp_path: Path, engine: str, format_: str) -> None:
