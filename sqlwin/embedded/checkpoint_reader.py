@@ -22,8 +22,10 @@ from sqlwin.embedded.durable_store import TABLES
 from sqlwin.embedded.query_position import POSITION, SOURCE_TEXT
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.errors import InputError
+from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.runtime.checkpoint.export_file import EXPORT
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again
 from sqlwin.runtime.checkpoint.status import Line, file_lines, position_lines, watermark_lines
 from sqlwin.runtime.checkpoint.task_state import METADATA
@@ -83,18 +85,20 @@ def status(path: Path, query: int = 0) -> list[Line]:
         declared = [name for name in stage.streams if name in stages.streams]
         if declared == list(stage.streams):
             lines += position_lines(stage.streams, header["offsets"])
-    lines += _read(at, list(stages.streams), PROGRESS in known, known.get(PROGRESS, b""))
+    lines += _read(at, stages.streams, PROGRESS in known, known.get(PROGRESS, b""))
     stores = [segment for header in headers for segment in _segments(header)]
     for size in ("rows", "bytes"):
         lines.append(("state", size, str(sum(segment[size] for segment in stores))))
     return [*lines, ("version", "state", str(headers[-1]["version"]))]
 
 
-def _read(at: dict[str, Any], streams: list[str], runs: bool, progress: bytes) -> list[Line]:
+def _read(
+    at: dict[str, Any], streams: dict[str, Stream], runs: bool, progress: bytes
+) -> list[Line]:
     """Files of a run; of a query that rows are pushed to, how many were."""
     if runs:
         found = RunProgress.load(progress, streams).streams
-        return [line for name, files in found.items() for line in file_lines(name, files)]
+        return [line for name, files in found.items() for line in file_lines(streams[name], files)]
     first, *others = streams
     pushed = {first: at["pushed"], **{name: at["others"].get(name, 0) for name in others}}
     return [("input", name, f"{rows} rows") for name, rows in pushed.items()]
@@ -143,6 +147,10 @@ class _File:
         known = [table for table in (TABLE, *TABLES) if table in there]
         if not known:
             raise InputError(f"{self.path} is no checkpoint: it is a database of something else")
+        named = f"SELECT 1 FROM {TABLE} WHERE name = ?"
+        if TABLE in known and db.execute(named, (EXPORT,)).fetchone():
+            legal = f"sqlwin state CHECKPOINT --import {self.path}, which makes one of it"
+            raise InputError(f"{self.path} is an export, not a checkpoint; legal is {legal}")
         return known
 
     def _found(

@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 
@@ -33,6 +34,7 @@ from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
+from sqlwin.runtime.connectors.reloads import ReloadedTable
 from sqlwin.runtime.connectors.sources import check_sources, lags, places, source_of
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
@@ -149,10 +151,16 @@ class _Runner:
         malformed: Malformed,
     ) -> None:
         self.query, self.number = script.queries[number], number
-        self.malformed = malformed
+        self.malformed, self.opened = malformed, ExitStack()
         self.options, self.source_text = options, script.source_text
         self.chain = chain(self.query)
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
+        self.reloaded = {
+            name: replace(each, folder=self._versions(name))
+            for name, each in self.sources.items()
+            if isinstance(each, ReloadedTable)
+        }
+        self.sources |= self.reloaded
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
         forget_end(self.blobs)
@@ -183,6 +191,7 @@ class _Runner:
             at,
             has_rows=rows > 0,
             counts=input_batch.counts,
+            reloaded=read_.keys() & self.chain.tables,
         )
         timer.lap("operators")
         malformed = [each.malformed for each in read_.values()]
@@ -192,17 +201,19 @@ class _Runner:
         return True
 
     def _next(self, name: str, at: int) -> _Read | None:
-        """The next piece of a stream, if there is one; of a table all files, once. at: the time
-        of the batch."""
+        """The next piece of a stream, if there is one; of a table all files, once, or another
+        version. at: the time of the batch."""
         static, files = name in self.chain.tables, self.progress.streams[name]
-        if static and self.progress.batch:
+        if static and self.progress.batch and name not in self.reloaded:
             return None
         self._find(name, files, static)
         left = files.left()
         first, source = files.first, self.sources[name]
         numbers = left if static or not left else range(first, source.batch_end(files, first, 0))
+        if name in self.reloaded:
+            numbers = left[-1:]
         parts = [self._read(name, number, files.piece(number), at) for number in numbers]
-        if static and not parts:
+        if static and not parts and not files.end:
             options = dict(self.chain.streams[name].options)
             where = f"file matches {options['path']}" if "path" in options else "row is there"
             raise RunError(f"no {where} of the static table {name}")
@@ -249,6 +260,7 @@ class _Runner:
 
     def close(self) -> None:
         """What was read since the last commit is read again by the next run."""
+        self.opened.close()
         if self.blobs is not None:
             self.blobs.close()
 
@@ -281,11 +293,19 @@ class _Runner:
         self._commit()
         if self.outbox is not None:
             self.outbox.send(self.outlet)
+        for name, each in self.reloaded.items():
+            each.drop(self.progress.streams[name])
         timer.lap("commit")
         self._measure(batch, errors, timer)
         summary.add(batch, errors)
         summary.replayed += output.replayed
         self.options.on_batch(batch)
+
+    def _versions(self, name: str) -> Path:
+        """The folder of a table's versions; without a checkpoint it goes with the run."""
+        if self.options.checkpoint is not None:
+            return self.options.checkpoint / "tables" / f"{self.number}-{name.lower()}"
+        return Path(self.opened.enter_context(TemporaryDirectory(prefix="sqlwin-table-")))
 
     def _places(self) -> dict[str, dict[int, str]]:
         return {

@@ -184,7 +184,8 @@ def _run_batch(task: Task, rows: dict[int, list[pl.DataFrame]], seen: list[Mark]
         for stream, watermark in mark.watermark.items():
             raised[stream] = max(watermark, raised.get(stream, watermark))
     clock, has_rows = _clock(seen), any(mark.has_rows for mark in seen)
-    return task.take(rows, marks, clock.now, clock.end, raised, has_rows)
+    reloaded = {name for mark in seen for name in mark.reloaded}
+    return task.take(rows, marks, clock.now, clock.end, raised, has_rows, reloaded)
 
 
 def _prepare(

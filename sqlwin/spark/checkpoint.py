@@ -106,7 +106,7 @@ def status(checkpoint: Path) -> list[Line]:
         if found is not None:
             files = loaded(found)
             files.read(max(files.first, read.get(str(number), 0)))
-            lines += file_lines(stream.name, files)
+            lines += file_lines(stream, files)
     for cut in ("buckets", "partitions"):
         lines.append(("cut", cut, str(made[cut])))
     return [*lines, ("version", "checkpoint", str(made["version"]))]

@@ -19,6 +19,7 @@ from typing import Any
 
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.checkpoint.task_state import check_version
+from sqlwin.runtime.connectors.reloads import ReloadedTable
 from sqlwin.runtime.connectors.sources import Source, has_source, lags, places, source_of
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
@@ -41,6 +42,16 @@ class Listing:
     size: int
     progress: FileProgress = field(default_factory=FileProgress)
     restored: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.source, ReloadedTable):
+            folder = Path(self.folder.path) / "tables" / str(self.number)
+            self.source = replace(self.source, folder=folder)
+
+    @property
+    def reloads(self) -> bool:
+        """Whether it is a static table that is read again."""
+        return isinstance(self.source, ReloadedTable)
 
     @property
     def known(self) -> bool:
@@ -78,6 +89,8 @@ class Listing:
         """All pieces before the number `end` were read, and no batch will read them again."""
         self.check(end)
         self.progress.read(end)
+        if isinstance(self.source, ReloadedTable):
+            self.source.drop(self.progress)
 
     def check(self, end: int) -> None:
         """StateError where the list lacks pieces before the number `end`, which were found."""

@@ -37,7 +37,8 @@ Marks = dict[str, Mapping[int, int]]
 
 @dataclass(frozen=True)
 class Reading:
-    """pieces: (number of the stream, number of the piece, piece). control: gives the clock."""
+    """pieces: (number of the stream, number of the piece, piece). control: gives the clock.
+    reloaded: static tables of which the batch has another version."""
 
     program: str
     pieces: tuple[tuple[int, int, Piece], ...]
@@ -45,6 +46,7 @@ class Reading:
     now: int
     end: bool
     control: bool
+    reloaded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,8 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
         yield from packer.flush()
         if reading.control or has_rows[stage]:
             end = reading.end and reading.control
+            streams = packer.lowered.streams
+            reloaded = tuple(name for name in reading.reloaded if name in streams)
             seen = Mark(
                 reading.now,
                 end,
@@ -180,6 +184,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 has_rows=has_rows[stage],
                 taken=taken[stage].taken,
                 late=taken[stage].late,
+                reloaded=reloaded if reading.control else (),
             )
             yield from packer.mark(seen)
 

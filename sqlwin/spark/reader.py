@@ -152,13 +152,13 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return (reached if moved else None), rest
 
     def _reached(self, listing: Listing, known: int | None, part: int) -> int:
-        """Of a static table all pieces there are at first, and never more."""
+        """Of a static table all pieces there are at first, and its later versions if it has any."""
         if listing.number not in self.program.tables:
             return listing.source.batch_end(listing.progress, known or 0, part)
         if known is None and not listing.known:
             name = self.program.streams[listing.number].name
             raise RunError(f"no file of the static table {name} is there")
-        return listing.progress.end if known is None else known
+        return listing.progress.end if known is None or listing.reloads else known
 
     def _discover(self, ends: bool = False) -> None:
         """ends: no more input is awaited. Of a static table nothing is, once it was read."""
@@ -167,7 +167,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         for listing in self.listings:
             static = listing.number in self.program.tables
             listing.restore()
-            if not (static and listing.known):
+            if listing.reloads or not (static and listing.known):
                 listing.refresh(static or ends)
 
     @property
@@ -190,9 +190,13 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _readings(self, first: Offset, last: Offset) -> Iterator[Reading]:
         pieces: list[tuple[int, int, Piece]] = []
+        reloaded: list[str] = []
         for listing in self.listings:
             listing.restore()
             lo, hi = (offset.files.get(str(listing.number), 0) for offset in (first, last))
+            if listing.reloads and lo < hi:
+                lo = hi - 1
+                reloaded.append(self.program.streams[listing.number].name)
             pieces += [(listing.number, at, listing.piece(at)) for at in range(lo, hi)]
         parts = _shared(pieces, self.settings.tasks, lambda it: it[2].hi - it[2].lo) or [[]]
         for number, part in enumerate(parts):
@@ -203,6 +207,7 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 now=last.now,
                 end=last.ended_since(first),
                 control=number == 0,
+                reloaded=tuple(reloaded),
             )
 
     def _step_readings(self, last: Offset) -> Iterator[StepReading]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import polars as pl
@@ -63,7 +63,8 @@ class Mark:
     read: those counted here; what two stages of a query read, one of them counts.
     marks: stream to partition to greatest event time, of a derived stream to the watermark
     of what gives it. watermark: raise those of streams to this. taken, late: of the task's rows,
-    see `RowCounts`. All times in microseconds.
+    see `RowCounts`. reloaded: static tables of which another version comes. All times in
+    microseconds.
     """
 
     now: int
@@ -74,6 +75,7 @@ class Mark:
     has_rows: bool = False
     taken: int = 0
     late: int = 0
+    reloaded: Sequence[str] = ()
 
     def dump(self) -> bytes:
         return json.dumps(asdict(self)).encode()

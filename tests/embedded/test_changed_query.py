@@ -17,6 +17,7 @@ from sqlwin.embedded.checkpoint_reader import state
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, RunError
+from sqlwin.plan.resume.compatibility import why_not
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs import DictBlobs
@@ -67,6 +68,28 @@ ACCEPTED = {
         "SELECT product, value FROM orders WHERE value > 1",
     ),
 }
+TOPIC = """CREATE STREAM t (product STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts)
+WITH (connector = 'kafka', topic = 'orders', {options});
+SELECT product, COUNT(*) AS n FROM (SELECT product, ts FROM t) GROUP BY product,
+TUMBLE(ts, INTERVAL '1' MINUTE)"""
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("servers = 'a:1'", "servers = 'b:2'"),
+        ("servers = 'a:1'", "servers = 'a:1', start = 'latest', 'max.records' = '7'"),
+        ("servers = 'a:1', 'idle.timeout' = '1 s'", "servers = 'a:1', wait = '1 minute'"),
+        ("servers = 'a:1'", "servers = 'a:1', 'kafka.security.protocol' = 'SSL'"),
+    ],
+)
+def test_where_rows_are_found_and_how_fast_they_are_read_may_change(was: str, now: str) -> None:
+    old, new = (script(TOPIC.format(options=each)).queries[0] for each in (was, now))
+    assert why_not(old, new) is None
+    other = script(TOPIC.format(options=was).replace("'orders'", "'sales'")).queries[0]
+    assert why_not(old, other) is not None
+
+
 SESSIONS = """SELECT product, COUNT(*) AS n FROM orders
 GROUP BY product, SESSION(ts, INTERVAL '10' SECOND) RETAIN INTERVAL '1' HOUR"""
 OVER = """SELECT product, SUM(value) OVER (PARTITION BY product ORDER BY ts

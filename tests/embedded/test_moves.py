@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
+from sqlwin.cli import main
 from sqlwin.embedded import run as run_module
 from sqlwin.embedded.moves import export_checkpoint, import_checkpoint
 from sqlwin.embedded.run import run
@@ -146,3 +147,16 @@ def test_an_export_of_a_newer_version(tmp_path: Path) -> None:
         export_checkpoint(tmp_path / "first", tmp_path / "x")
     with pytest.raises(StateError, match="the export has version 2, known is 1: made by a newer"):
         import_checkpoint(tmp_path / "x", tmp_path / "second")
+
+
+def test_an_export_is_asked_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    moved = Moved(tmp_path, [question("tumble", "early", False)])
+    moved.land()
+    run(moved.script, RunOptions(tmp_path, tmp_path / "state"))
+    export_checkpoint(tmp_path / "state", tmp_path / "kept.sqlwin")
+    for asked in ([], ["--status"]):
+        assert main(["state", str(tmp_path / "kept.sqlwin"), *asked]) == 2
+        told = capsys.readouterr().err
+        assert (
+            "kept.sqlwin is an export, not a checkpoint; legal is sqlwin state CHECKPOINT" in told
+        )

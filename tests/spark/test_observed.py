@@ -11,7 +11,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 import sqlwin.spark
-from tests.spark.test_pipelines import GROUPED, Taken, land, orders
+from tests.support.spark_orders import GROUPED, Taken, land, orders
 
 CHAIN = """
 SELECT window_start, MAX(total) AS most

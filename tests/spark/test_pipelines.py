@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType, MapType, StringType, StructField, StructType, TimestampType
 
 import sqlwin.spark
@@ -20,30 +19,7 @@ from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.spark.dataframe_schema import DELAY, stream_of, undeclared
 from sqlwin.spark.dataframes import SparkQuery
 from sqlwin.sql import script
-
-GROUPED = """
-SELECT product, window_start, SUM(value) AS total
-FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
-GROUP BY product, window_start, window_end
-EMIT LATE ON UPDATE RETAIN 1 HOUR
-"""
-
-
-class Taken(dict[int, list[dict[str, object]]]):
-    def __call__(self, rows: pa.Table, batch: int) -> None:
-        self[batch] = rows.to_pylist()
-
-
-def land(home: Path, name: str, *rows: tuple[str, int | None, str | None]) -> None:
-    (home / "orders").mkdir(exist_ok=True)
-    named = (dict(zip(("product", "value", "ts"), row, strict=True)) for row in rows)
-    text = "".join(json.dumps(row) + "\n" for row in named)
-    (home / "orders" / f"{name}.json").write_text(text)
-
-
-def orders(spark: SparkSession, home: Path) -> DataFrame:
-    read = spark.readStream.schema("product STRING, value BIGINT, ts TIMESTAMP")
-    return read.json(str(home / "orders")).withWatermark("ts", "5 seconds")
+from tests.support.spark_orders import GROUPED, Taken, land, orders
 
 
 def test_a_stream_is_as_its_dataframe() -> None:

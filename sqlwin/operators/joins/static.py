@@ -1,9 +1,9 @@
 """Joins with a static table: each left row looks its partners up, once, as it comes.
 
-The table is whole before the first left row, so all that is true of a left row is known at
-once: its pairs, or that it has none. Nothing of it is kept, and nothing is late; what it
-makes goes out `full`, at once or at the end of an EARLY period. A left row of weight -1
-withdraws what the row of its position made.
+The table is whole before the first left row, and so is each later version of it, so all that is
+true of a left row is known at once: its pairs, or that it has none. Nothing of it is kept, and
+nothing is late; what it makes goes out `full`, at once or at the end of an EARLY period. A left row
+of weight -1 withdraws what the row of its position made.
 
 | store              | record                                            |
 |--------------------|---------------------------------------------------|
@@ -24,6 +24,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.errors import QueryError
+from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN
@@ -81,6 +82,11 @@ class StaticJoin(Joining):
         came = left.filter(pl.col(WEIGHT) > 0) if WEIGHT in left.columns else left
         changes = [self._made(gone, -1, stores, now), self._made(came, 1, stores, now)]
         return self.ledger.emit(pl.concat(changes), stores, now)
+
+    def forget_table(self, stores: Stores) -> None:
+        """Before the rows of another version, which has all that is true from now on."""
+        table = stores[self.right.name]
+        table.erase(table.scan(START, END).select(table.layout.identity))
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         stores.watermark = max(watermark, stores.watermark)

@@ -17,6 +17,7 @@ from sqlwin.plan.explain.policies import (
 from sqlwin.plan.explain.stage_warnings import never_final
 from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Join, Scan
+from sqlwin.plan.options.connectors import RELOAD
 from sqlwin.plan.properties.changelog import changing, corrected, lateness, replayed
 from sqlwin.plan.properties.facts import (
     arriving,
@@ -107,7 +108,7 @@ def _window(join: Join) -> str:
     if isinstance(match, JoinSessions):
         return _sessions(match.left, match.right)
     if join.static:
-        return "none: the table is read whole before the first row"
+        return f"none: the table is read whole before the first row{_reloaded(join)}"
     if match.low is None and match.high is None:
         return "none: rows pair however far apart they are"
     moment = "number" if match.unit is Unit.ROWS else "instant"
@@ -174,6 +175,12 @@ def _evicted(join: Join) -> Iterator[str]:
         return
     for side, each in ttls.items():
         yield f"State TTL: of {_named(join, [side])} {ttl.described(each)}"
+
+
+def _reloaded(join: Join) -> str:
+    (table,) = streams_of(join.right)
+    interval = dict(table.options).get(RELOAD)
+    return "" if interval is None else f", and again every {interval} where it has changed"
 
 
 def _message_key(join: Join) -> str:

@@ -156,6 +156,13 @@ _DATABASE = Option("path", _path, "path = '…'", "the database, a file", needed
 _NAMED = Option(
     "table", table_name, "table = 'name', or 'schema.name'", "of the database", needed=True
 )
+RELOAD = "reload.interval"
+_RELOAD = Option(
+    RELOAD,
+    positive_duration,
+    "'reload.interval' = '10 minutes'",
+    "of a static table: how often it is looked at again",
+)
 _SERVER = (
     Option("url", _some, "url = 'postgresql://host:5432/name'", "of the database", needed=True),
     Option("user", _some, "user = 'me'", "where the URL has none"),
@@ -172,6 +179,14 @@ _CHANGES = (
     Option("changelog.op", _some, "'changelog.op' = 'kind'", "the column that says what", "op"),
 )
 SHARED = (*_CHANGES, *_TTL)
+TUNING = frozenset(
+    (
+        *("servers", "start", "max.records", "wait", "url", "user", "password", RELOAD),
+        *(kafka_options.LOSS, kafka_options.IDLE),
+        *(kafka_options.REGISTRY, kafka_options.REGISTRY_CREDENTIALS),
+    )
+)
+"""Of streams: what says where the same rows are found, and how fast they are read."""
 
 _DELIMITER = Option(
     "delimiter", _delimiter, "one ASCII character: delimiter = ';'", "CSV: between two fields", ","
@@ -211,6 +226,7 @@ STREAMS: Connectors = {
             "header", boolean, f"{', '.join(TRUE + FALSE)}", "CSV: the first line has names", "true"
         ),
         _DELIMITER,
+        _RELOAD,
         *_CHANGES,
         *_TTL,
     ),
@@ -252,9 +268,9 @@ STREAMS: Connectors = {
         *_CHANGES,
         *_TTL,
     ),
-    "duckdb": (_DATABASE, _NAMED),
-    "postgres": (*_SERVER, _NAMED),
-    "sqlite": (_DATABASE, _NAMED),
+    "duckdb": (_DATABASE, _NAMED, _RELOAD),
+    "postgres": (*_SERVER, _NAMED, _RELOAD),
+    "sqlite": (_DATABASE, _NAMED, _RELOAD),
     "nexmark": (
         Option("table", _table, ", ".join(TABLES), "which of its tables", "the stream's name"),
         Option("events", positive, f"1 to {MOST:,}: events = 100000", "of all tables", "100000"),
@@ -350,6 +366,11 @@ def _by_prefix(name: str, connector: str, known: Connectors) -> bool:
     return known is STREAMS and name.startswith(ttl_options.STATE)
 
 
+def tunes(name: str) -> bool:
+    """Whether an option of a stream may be another where a query goes on from a checkpoint."""
+    return name in TUNING or name.startswith(kafka_options.CLIENT)
+
+
 def check_whole(
     what: str,
     given: Mapping[str, str],
@@ -374,7 +395,8 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
     legal = [option.name for option in known[connector] if option not in _TTL]
     if name in legal:
         return
-    own = ", ".join(["connector", *(o.name for o in known[connector] if o not in SHARED)])
+    named = [option.name for option in known[connector] if option not in (*SHARED, _RELOAD)]
+    own = ", ".join(["connector", *named])
     others = [each for each, options in known.items() if name in [o.name for o in options]]
     if others:
         of = " and ".join(repr(each) for each in others if each != CALLER)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwin.instants import START
-from sqlwin.plan.ir.nodes import Node, Query, WindowAggregate
+from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, WindowAggregate
+from sqlwin.plan.options.connectors import tunes
 from sqlwin.plan.options.sinks import changes, why_changing
 from sqlwin.plan.properties.facts import (
     operator_of,
@@ -32,10 +33,22 @@ def why_not(was: Query, now: Query) -> str | None:
 
 def _core(query: Query) -> Node:
     """What state depends on, the rest as if it were not there."""
-    below = taken_apart(query.plan)[0]
+    below = _untuned(taken_apart(query.plan)[0])
     if operator_of(query.plan) is None:
         return below
     return with_policy(below, lambda _, policy: _bare(policy, retention_may_change(query.plan)))
+
+
+def _untuned(plan: Node) -> Node:
+    """Without the options of sources that do not say which rows there are."""
+    if isinstance(plan, Scan | StaticScan):
+        stream = plan.stream
+        options = tuple(each for each in stream.options if not tunes(each[0]))
+        below = tuple(_untuned(each) for each in stream.of)
+        return replace(plan, stream=replace(stream, options=options, of=below))
+    if isinstance(plan, Join):
+        return replace(plan, left=_untuned(plan.left), right=_untuned(plan.right))
+    return replace(plan, input=_untuned(plan.input))  # type: ignore[arg-type]
 
 
 def _bare(policy: Policy, retention: bool) -> Policy:

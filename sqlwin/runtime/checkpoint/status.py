@@ -1,7 +1,11 @@
 """How far a checkpoint is: lines of what, of which, value; the same of both hosts.
 
->>> file_lines("orders", FileProgress(2, {"b.jsonl": End(70, "…"), "a.jsonl": End(50, "…")}))
+>>> orders = Stream("orders", (), None, options=(("path", "*.jsonl"),))
+>>> file_lines(orders, FileProgress(2, {"b.jsonl": End(70, "…"), "a.jsonl": End(50, "…")}))
 [('input', 'orders a.jsonl', '50 bytes'), ('input', 'orders b.jsonl', '70 bytes')]
+>>> topic = Stream("topic", (), None, options=(("connector", "kafka"),))
+>>> file_lines(topic, FileProgress(1, {"orders/0": End(17, "")}))
+[('input', 'topic orders/0', 'offset 17 is next')]
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import END, START, format_instant
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.options.connectors import RELOAD, STATIC, connector_of
 from sqlwin.runtime.files.ends import UNKNOWN, End
 from sqlwin.runtime.files.file_progress import FileProgress
 
@@ -20,11 +26,15 @@ Line = tuple[str, str, str]
 COLUMNS = ("what", "of", "value")
 
 
-def file_lines(stream: str, files: FileProgress) -> list[Line]:
-    """Each file as far as it was read, and how many pieces are known and were not."""
-    read = [("input", f"{stream} {name}", _size(files.files[name])) for name in sorted(files.files)]
+def file_lines(stream: Stream, files: FileProgress) -> list[Line]:
+    """Each file, or partition of a topic, as far as it was read, and how many pieces are known and
+    were not."""
+    read = [
+        ("input", f"{stream.name} {name}", _reached(stream, files.files[name]))
+        for name in sorted(files.files)
+    ]
     waiting = len(files.left())
-    return [*read, *([("unread", stream, str(waiting))] if waiting else [])]
+    return [*read, *([("unread", stream.name, str(waiting))] if waiting else [])]
 
 
 def watermark_lines(watermarks: Mapping[str, int]) -> list[Line]:
@@ -48,5 +58,10 @@ def table(lines: Iterable[Line]) -> pa.Table:
     return pl.DataFrame(list(dict.fromkeys(lines)), schema=schema, orient="row").to_arrow()
 
 
-def _size(end: End) -> str:
-    return "whole" if end.hi == UNKNOWN else f"{end.hi} bytes"
+def _reached(stream: Stream, end: End) -> str:
+    options = dict(stream.options)
+    if RELOAD in options:
+        return f"version {end.hi}"
+    if end.hi == UNKNOWN or connector_of(options) in ("nexmark", *STATIC):
+        return "whole"
+    return f"offset {end.hi} is next" if connector_of(options) == "kafka" else f"{end.hi} bytes"

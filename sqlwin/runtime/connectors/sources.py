@@ -17,9 +17,18 @@ from typing import Protocol
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.explain.warnings import undeclared
 from sqlwin.plan.ir.nodes import Script, Stream
-from sqlwin.plan.options.connectors import STATIC, STREAMS, boolean, check_whole, connector_of
+from sqlwin.plan.options.connectors import (
+    RELOAD,
+    STATIC,
+    STREAMS,
+    boolean,
+    check_whole,
+    connector_of,
+    duration,
+)
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.connectors.reloads import ReloadedTable, Table
 from sqlwin.runtime.files.ends import Files
 from sqlwin.runtime.files.file_progress import FileProgress, check_piece, enough
 from sqlwin.runtime.files.globbing import is_glob, listing
@@ -205,12 +214,16 @@ def without_files(script: Script, base: Path, opens: bool = True) -> list[Missin
     """
     read = (stream for query in script.queries for stream in sources_of(query.plan))
     known = (each for each in read if has_source(each) and (opens or not _refers(each)))
-    found = ((each, source_of(each)) for each in dict.fromkeys(known))
+    found = ((each, _as_it_is(source_of(each))) for each in dict.fromkeys(known))
     return [
         Missing(stream, _none(source, base), not is_glob(source.path) and not _there(source, base))
         for stream, source in found
         if isinstance(source, FileSource) and not source.splits(base)
     ]
+
+
+def _as_it_is(source: Source) -> Source | Table:
+    return source.table if isinstance(source, ReloadedTable) else source
 
 
 def _refers(stream: Stream) -> bool:
@@ -260,6 +273,10 @@ def source_of(stream: Stream, opens: bool = True) -> Source:
     stream = replace(stream, options=opened(stream.options)) if opens else stream
     options = dict(stream.options)
     check_whole(f"stream {stream.name}", options, STREAMS, written)
+    if RELOAD in options:
+        others = tuple(each for each in stream.options if each[0] != RELOAD)
+        table = source_of(replace(stream, options=others), opens=False)
+        return ReloadedTable(stream, table, duration(options[RELOAD]))
     connector = connector_of(options)
     if connector == "nexmark":
         return NexmarkSource(stream, nexmark.declared(stream))

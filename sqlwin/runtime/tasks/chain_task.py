@@ -8,7 +8,7 @@ Invariant: the stages' state is committed together, so no stage is ahead of thos
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -95,6 +95,7 @@ class ChainTask:
         watermark: Mapping[str, int] | None = None,
         has_rows: bool = False,
         counts: Mapping[int, RowCounts] | None = None,
+        reloaded: Collection[str] = (),
     ) -> Output:
         """As `Task.take`; rows, and counts of them, by number of `Chain.inputs`."""
         flows = [Flow() for _ in self.tasks]
@@ -111,6 +112,7 @@ class ChainTask:
                 end,
                 _of(task.query, watermark or {}),
                 has_rows if self._own(number) else bool(derived_rows.rows),
+                reloaded,
             )
             outputs.append(output)
             given = [(counts or {}).get(n, RowCounts()) for n, _ in self._own(number)]

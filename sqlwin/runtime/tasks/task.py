@@ -16,14 +16,16 @@ A query of several streams has a watermark for each, and goes by the least of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from typing import cast
 
 import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import DOUBT, Restoring, Stores
+from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
@@ -119,12 +121,14 @@ class Task:
         end: bool = False,
         watermark: Mapping[str, int] | None = None,
         has_rows: bool = False,
+        reloaded: Collection[str] = (),
     ) -> Output:
         """One batch of rows from the input pipelines, by number of the input, and what all its
         partitions saw, by stream.
 
         watermark: raise the watermarks of streams at least to these instants. has_rows:
-        whether there are rows, in whatever bucket.
+        whether there are rows, in whatever bucket. reloaded: static tables of which the rows are
+        another version.
         """
         before = {name: self.clock.of(name) for name in self.clock.delays}
         batch, replayed_rows = self._put_back(
@@ -143,6 +147,9 @@ class Task:
             return self._output([], replayed_rows)
         if self.stores.ttl is not None:  # before rows are judged by what is kept
             self.stores.ttl.begin(now, self.stores.watermark)
+        for each in self.query.inputs:
+            if each.static and each.stream.name in reloaded:
+                cast(StaticJoin, self.query.operator).forget_table(self.stores)
         self.stores.input_watermarks = tuple(before[each.stream.name] for each in self.query.inputs)
         admitted_rows = admitted(self.query, batch, self.stores, self.positions, self.numbers)
         self.stores.counted = self.numbers.greatest(len(self.query.inputs))

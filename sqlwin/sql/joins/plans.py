@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.types import widest
 from sqlwin.plan.ir.nodes import Join, Node, Project, Scalar, Scan
+from sqlwin.plan.options.connectors import RELOAD
 from sqlwin.plan.properties.changelog import (
     changing,
     corrected,
@@ -247,6 +248,7 @@ def _policy(
     latest = None if None in every else max(late for late in every if late is not None)
     if static:
         _refuse_late(given, below[0])
+        _refuse_reloaded(pair, below)
     waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
     made = of_join(given, None if static else match, latest, pair.grace, waits, ordered)
     if made.retain_rows is not None:
@@ -266,6 +268,17 @@ def _refuse_late(given: ast.Policies, left: Node) -> None:
         )
         legal = f"EMIT LATE … in {name}, as a view or a query in FROM"
         raise QueryError(message, given.late.span, legal=legal)
+
+
+def _refuse_reloaded(pair: Pair, below: tuple[Node, Node]) -> None:
+    """QueryError where a row may be withdrawn, which would look up another version."""
+    (table,) = streams_of(below[1])
+    if RELOAD in dict(table.options) and changing(below[0]):
+        message = (
+            f"{table.name} is read again, and rows of the left may be retracted: "
+            f"the table would no longer say what they were joined with"
+        )
+        raise QueryError(message, pair.word.span, legal=f"{table.name} without '{RELOAD}'")
 
 
 def _refuse_changing(given: ast.Policies, below: tuple[Node, Node]) -> None:

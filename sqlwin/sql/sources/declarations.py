@@ -13,7 +13,7 @@ from sqlwin.durations import LEGAL as DURATIONS
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
-from sqlwin.plan.options.connectors import APPEND, SINKS, STATIC, STREAMS, connector_of
+from sqlwin.plan.options.connectors import APPEND, RELOAD, SINKS, STATIC, STREAMS, connector_of
 from sqlwin.plan.options.connectors import check as check_options
 from sqlwin.schema import (
     CHANGELOG_NAMES,
@@ -58,6 +58,10 @@ def stream(created: ast.CreateStream) -> Stream:
     if kind == "stream" and connector_of(options) in STATIC:
         message = f"a table of {connector_of(options)} is no stream, and {created.name.text} is one"
         raise QueryError(message, created.span, legal="CREATE TABLE without WATERMARK, for joins")
+    if kind == "stream" and RELOAD in options:
+        message = f"{RELOAD} is of a static table, and {created.name.text} is a stream"
+        legal = "no such option: new rows of a stream are read as they come"
+        raise QueryError(message, created.span, legal=legal)
     declared = [column for column in created.columns if column.type is not None]
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
