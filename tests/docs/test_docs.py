@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from sqlwin.cli import _parser, main
+from sqlwin.cli import main
+from sqlwin.commands.parser import parser
 from sqlwin.errors import QueryError
 from sqlwin.sql import script
 from sqlwin.testing.checks import differences
@@ -153,7 +154,7 @@ SQLWIN = [
 
 @pytest.mark.parametrize("words", SQLWIN)
 def test_a_command_parses(words: list[str]) -> None:
-    arguments = _parser().parse_args(words[1:])
+    arguments = parser().parse_args(words[1:])
     assert (REPO / arguments.file).is_file()
 
 
@@ -172,9 +173,9 @@ def test_the_docs_show_every_option() -> None:
     """Options of `sqlwin run` that the README does not name, or names and are none."""
     readme = (REPO / "README.md").read_text(encoding="utf-8")
     table = readme[readme.index("## The command") : readme.index("## Queries")]
-    parser = _parser()._subparsers
-    assert parser is not None
-    run = next(iter(parser._group_actions)).choices["run"]  # type: ignore[index,union-attr]
+    commands = parser()._subparsers
+    assert commands is not None
+    run = next(iter(commands._group_actions)).choices["run"]  # type: ignore[index,union-attr]
     options = {o for a in run._actions for o in a.option_strings if o.startswith("--")}
     assert set(re.findall(r"`(--[a-z-]+)", table)) == options - {"--help"}
 

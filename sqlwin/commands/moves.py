@@ -15,23 +15,6 @@ MOVES = ("export", "import_", "repartition")
 QUESTIONS = ("key", "since", "to", "store", "sql", "batch")
 
 
-def add_moves(state: argparse.ArgumentParser) -> None:
-    state.add_argument("--export", type=Path, metavar="FILE", help="the checkpoint as one file")
-    state.add_argument(
-        "--import", dest="import_", type=Path, metavar="FILE", help="make it of such a file"
-    )
-    state.add_argument(
-        "--engine", choices=("spark", "embedded"), help="with --import: whose checkpoint"
-    )
-    state.add_argument("--repartition", type=int, metavar="N", help="cut it into N buckets")
-    state.add_argument(
-        "--buckets", type=int, metavar="N", help="with --import: of each stage on Spark"
-    )
-    state.add_argument(
-        "--partitions", type=int, metavar="N", help="with the same two: of Spark's shuffle"
-    )
-
-
 def moves(arguments: argparse.Namespace) -> bool:
     """Whether it is one of these; InputError where it is several things at once."""
     given = [name for name in MOVES if getattr(arguments, name) is not None]

@@ -1,0 +1,41 @@
+"""The script that a command is given, and its parameters."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from sqlwin.errors import InputError
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.sql import script
+
+
+def script_of(arguments: argparse.Namespace) -> Script:
+    asked = script(_text(arguments.file), params=params(arguments.param))
+    if not asked.statements and arguments.command != "check":
+        raise InputError(f"{arguments.file} asks for nothing: it has no SELECT and no INSERT INTO")
+    return asked
+
+
+def _text(file: Path) -> str:
+    try:
+        if str(file) == "-":
+            return sys.stdin.read()
+        return file.read_text(encoding="utf-8-sig")  # some editors begin with a mark
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text, at byte {error.start}") from None
+
+
+def params(given: list[str]) -> dict[str, str]:
+    for pair in given:
+        if "=" not in pair:
+            raise InputError(f"--param {pair!r} is not name=value")
+    return dict(pair.split("=", 1) for pair in given)
+
+
+def base(arguments: argparse.Namespace) -> Path:
+    """What paths of the script are relative to."""
+    return Path() if str(arguments.file) == "-" else arguments.file.parent
