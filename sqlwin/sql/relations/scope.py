@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.functions.never import NEVER
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place
 from sqlwin.sql.expressions.trees import rewritten
@@ -142,8 +142,7 @@ class Scope:
             message = f"{name} is not supported: {NEVER[name.lower()]}"
             raise QueryError(message, place(node, run), legal="CURRENT_TIMESTAMP, CURRENT_DATE")
         known = self._known(table)
-        message = f"unknown column {name}{nearest(name, known)}"
-        return QueryError(message, place(node, run), legal=", ".join(known))
+        return UnknownColumn(name, known, place(node, run))
 
     def _known(self, table: str) -> list[str]:
         """The columns that were meant, perhaps: of one input of a join, or all."""
@@ -151,6 +150,15 @@ class Scope:
         if sides:
             return [own for own, _ in sides[0].columns]
         return [name for name, _, _ in self.relation.columns]
+
+
+class UnknownColumn(QueryError):
+    """column: as it is written."""
+
+    def __init__(self, column: str, known: list[str], span: Span | None) -> None:
+        message = f"unknown column {column}{nearest(column, known)}"
+        super().__init__(message, span, legal=", ".join(known))
+        self.column = column
 
 
 def _starred(node: Expr) -> bool:

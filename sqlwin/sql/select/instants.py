@@ -44,6 +44,7 @@ END = "window_end"
 ENTERS, LEAVES = "enters at", "leaves at"
 """Columns of pairs: since when they are there; when they have left, in microseconds."""
 NOW = Frame(Unit.RANGE, 0)
+OF_SLIDES = "ISTREAM of them, or RSTREAM of [RANGE r SLIDE s], at each slide the window of it"
 BOUNDED = "RSTREAM of [NOW], [RANGE r], [ROWS n], and of joins of such windows of time"
 
 
@@ -158,7 +159,10 @@ def _rows(relation: Relation, window: Window, policies: ast.Policies, span: Span
     if window.session is not None:
         message = "RSTREAM of sessions: a late row moves the end of one, and so instants of change"
         raise QueryError(message, span, legal=BOUNDED)
-    if window.frame is None or window.frame.preceding is None:
+    if window.frame is None:
+        message = "RSTREAM of windows: the result of each stays in the relation for ever"
+        raise QueryError(message, span, legal=OF_SLIDES)
+    if window.frame.preceding is None:
         raise _unbounded(span)
     return rows_at_instants(relation, window, policies, span)
 

@@ -15,6 +15,7 @@ from sqlwin.sql.over.select import has_over, over
 from sqlwin.sql.relations.items import Item, called, items
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.select.aliases import aliases_explained
 from sqlwin.sql.select.cascades import cascaded
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
@@ -43,7 +44,8 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return as_stream(replace(select, change=None), select.change, known, bind_select)
     if select.policies.as_relation:
         return bind_select(over_relation(select), known)
-    return _bound_select(select, known)
+    with aliases_explained(select):
+        return _bound_select(select, known)
 
 
 def _bound_select(select: ast.Select, known: Known) -> Relation:
