@@ -1,4 +1,4 @@
-"""State stays flat over a day's worth of hours, and a store that grows is told."""
+"""State stays flat over a day's worth of hours, and a store that grows is reported."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def test_state_stays_flat(query: str) -> None:
     assert grown(found, hours) == []
 
 
-def test_a_store_that_grows_is_told() -> None:
+def test_a_store_that_grows_is_reported() -> None:
     steady = [Sample(hour, "panes", 1, 1_000 + hour % 2, 9_000) for hour in range(1, 11)]
     growing = [Sample(hour, "rows", 1, 1_000 * hour, 9_000) for hour in range(1, 11)]
-    told = grown(steady + growing, 10)
-    assert told == ["rows: 5,000 rows in the first half, then 10,000"]
+    growth = grown(steady + growing, 10)
+    assert growth == ["rows: 5,000 rows in the first half, then 10,000"]
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["--days", "0.25", "--rate", "1", "--every", "3", "--queries", "tumble"]
-    assert main(options().parse_args(asked)) == 0
+    arguments = ["--days", "0.25", "--rate", "1", "--every", "3", "--queries", "tumble"]
+    assert main(options().parse_args(arguments)) == 0
     out = capsys.readouterr().out
     assert "tumble: state by hours of event time" in out
     assert out.count(" panes ") == 2
