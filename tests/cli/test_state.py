@@ -124,9 +124,9 @@ def test_a_table_is_as_run_prints_it(checkpoint: Path, capsys: pytest.CaptureFix
     ],
 )
 def test_a_select_reaches_the_stores_alone(ask, text: str) -> None:  # type: ignore[no-untyped-def]
-    told = ask("--sql", text)
-    assert isinstance(told, str)
-    assert "legal: SELECT" in told
+    reported = ask("--sql", text)
+    assert isinstance(reported, str)
+    assert "legal: SELECT" in reported
 
 
 def test_the_status_of_a_run(ask, checkpoint: Path) -> None:  # type: ignore[no-untyped-def]

@@ -13,9 +13,9 @@ from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,
     content,
+    emissions,
     push,
     stored,
-    told,
     without,
 )
 
@@ -129,4 +129,4 @@ def test_results_of_before_are_those_of_after(file: Path) -> None:
     query.commit()
     before = query.results()
     assert stored(file).results().equals(before)
-    assert told(query) == []
+    assert emissions(query) == []

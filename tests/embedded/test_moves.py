@@ -156,7 +156,7 @@ def test_an_export_is_asked_nothing(tmp_path: Path, capsys: pytest.CaptureFixtur
     export_checkpoint(tmp_path / "state", tmp_path / "kept.sqlwin")
     for asked in ([], ["--status"]):
         assert main(["state", str(tmp_path / "kept.sqlwin"), *asked]) == 2
-        told = capsys.readouterr().err
+        output = capsys.readouterr().err
         assert (
-            "kept.sqlwin is an export, not a checkpoint; legal is sqlwin state CHECKPOINT" in told
+            "kept.sqlwin is an export, not a checkpoint; legal is sqlwin state CHECKPOINT" in output
         )

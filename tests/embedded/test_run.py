@@ -84,10 +84,10 @@ def test_a_last_line_that_is_not_complete_waits(asked: Script, tmp_path: Path) -
     land(tmp_path, "1", "09:00:10", 1)
     file = tmp_path / "orders" / "1.jsonl"
     whole, kept = file.read_text(), tmp_path / "state"
-    told: list[str] = []
+    warnings_: list[str] = []
     file.write_text(whole + whole[:-5])
-    assert run(asked, RunOptions(tmp_path, kept, on_warning=told.append)).read == 1
-    assert told == [
+    assert run(asked, RunOptions(tmp_path, kept, on_warning=warnings_.append)).read == 1
+    assert warnings_ == [
         f"the last line of {file} has no line end: it is read when it has one, or by a run "
         "with --drain"
     ]
@@ -126,15 +126,18 @@ def test_a_last_line_that_waits_while_a_run_follows_is_warned_of(
     file = tmp_path / "orders" / "1.jsonl"
     file.write_text(file.read_text() + '{"value')
     monkeypatch.setattr("sqlwin.runtime.files.incomplete_lines.SECONDS", 0.0)
-    told, expected = list[str](), f"the last line of {file} has no line end: it is read when it"
+    warnings_, expected = (
+        list[str](),
+        f"the last line of {file} has no line end: it is read when it",
+    )
 
     def sleep(_: float) -> None:
-        if told:
+        if warnings_:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(running.time, "sleep", sleep)
-    run(asked, RunOptions(tmp_path, follow=True, on_warning=told.append))
-    assert [text.startswith(expected) for text in told] == [True, True]  # and at the end
+    run(asked, RunOptions(tmp_path, follow=True, on_warning=warnings_.append))
+    assert [text.startswith(expected) for text in warnings_] == [True, True]  # and at the end
 
 
 def test_a_log_that_is_rotated_while_a_run_follows(

@@ -1,4 +1,4 @@
-"""A session in ROWS that is full takes no message any more, and is not told when asked."""
+"""A session in ROWS that is full takes no message any more, and is not found by state queries."""
 
 from __future__ import annotations
 

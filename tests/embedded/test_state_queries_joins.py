@@ -31,21 +31,21 @@ def row(id_: int, value: int, at: str) -> dict[str, Any]:
     return {"id": id_, "value": value, "ts": f"2024-01-01T{at}Z"}
 
 
-def told(found: Any) -> list[tuple[Any, ...]]:
+def listed(found: Any) -> list[tuple[Any, ...]]:
     return [tuple(r.values()) for r in found.select(["side", "value", "cost"]).to_pylist()]
 
 
 def test_both_sides_in_the_order_of_positions() -> None:
     found = asked(BY_TIME).messages()
     assert found.column_names[0] == "side"
-    assert told(found) == [("left", 10, None), ("right", None, 7), ("left", 20, None)]
+    assert listed(found) == [("left", 10, None), ("right", None, 7), ("left", 20, None)]
 
 
 def test_from_an_instant_to_another_both_included() -> None:
     found = asked(BY_TIME).messages(
         start_time="2024-01-01T09:00:30Z", end_time="2024-01-01T09:00:50Z"
     )
-    assert told(found) == [("right", None, 7), ("left", 20, None)]
+    assert listed(found) == [("right", None, 7), ("left", 20, None)]
 
 
 @pytest.mark.parametrize("query", [BY_TIME, ASOF])
@@ -57,7 +57,7 @@ def test_of_one_key(query: str) -> None:
 
 def test_messages_that_are_counted_are_asked_for_by_offset() -> None:
     found = asked(BY_MESSAGES).messages(start_offset=1)
-    assert told(found) == [("left", 20, None)]
+    assert listed(found) == [("left", 20, None)]
 
 
 def test_the_window_of_a_row_is_where_its_partners_lie() -> None:

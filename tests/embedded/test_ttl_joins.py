@@ -1,4 +1,4 @@
-"""Rows of a join after their TTL: told by nothing that is asked, and in the end not on disk."""
+"""Rows of a join after their TTL: in no answer of a state query, and in the end not on disk."""
 
 from __future__ import annotations
 
@@ -254,8 +254,8 @@ def test_what_had_expired_is_removed_by_who_reads_it() -> None:
     kept.results()
     login(kept, STAYS, 9)
     login(kept, STAYS, 10)  # the first one has read the order, which had expired
-    told = kept.results().to_pylist()
-    assert [(row["place"], row["item"]) for row in told] == [
+    emissions = kept.results().to_pylist()
+    assert [(row["place"], row["item"]) for row in emissions] == [
         (f"of {STAYS}", f"for {STAYS}"),
         (f"of {STAYS}", None),
     ]

@@ -40,8 +40,8 @@ def test_a_group_that_was_told_by_itself_is_known_however_late_it_pairs() -> Non
     push(query, "b", 9, 0)
     push(query, "a", 1, 10)
     push(query, "a", 9, 50)
-    told = [row for row in query.results().to_pylist() if row["g"] == 9]
-    assert [(row["op"], row["k"], row["n"], row["revision"]) for row in told] == [
+    emissions = [row for row in query.results().to_pylist() if row["g"] == 9]
+    assert [(row["op"], row["k"], row["n"], row["revision"]) for row in emissions] == [
         ("+I", None, 1, 0),
         ("+U", None, 2, 1),
         ("-D", None, 2, 2),

@@ -88,12 +88,12 @@ def killed(asked: list[str], moments: list[float]) -> int:
             asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         try:
-            _, told = running.communicate(timeout=moment)
+            _, emissions = running.communicate(timeout=moment)
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
             running.communicate()
             continue
-        assert running.returncode == 0, told.decode()
+        assert running.returncode == 0, emissions.decode()
         return kills
     raise AssertionError("the last run has no moment to be killed at")
 
@@ -116,9 +116,9 @@ def errors(folder: Path, files: int) -> list[tuple[str, str]]:
     """
     parts = sorted(folder.glob("*.jsonl"))
     rows = [json.loads(line) for part in parts for line in part.read_text().splitlines()]
-    told = sorted((row["reason"], row["position"]) for row in rows)
-    assert len(set(told)) == len(told) == files
-    return told
+    emissions = sorted((row["reason"], row["position"]) for row in rows)
+    assert len(set(emissions)) == len(emissions) == files
+    return emissions
 
 
 def same(whole: dict[str, Row], cut: dict[str, Row]) -> None:

@@ -29,7 +29,7 @@ from sqlwin.runtime.files.lock import locked
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
 from tests.faults.flips import Ground, case, prepared
-from tests.support.embedded.orders import A_MINUTE_EACH, push, stored, told
+from tests.support.embedded.orders import A_MINUTE_EACH, emissions, push, stored
 from tests.support.embedded.runs import SCRIPT, land
 
 CASES, MORE = 100, 300
@@ -169,7 +169,7 @@ def test_a_store_of_zeros_does_not_begin_anew(tmp_path: Path) -> None:
 
 
 def test_a_damaged_store_is_refused_or_says_the_same(tmp_path: Path) -> None:
-    """The message store may be lost, which is told as well, or filled again."""
+    """The message store may be lost, which is reported as well, or filled again."""
     file, rng, refused = tmp_path / "orders.state", random.Random(9), 0
     query = stored(file)
     push(query, A_MINUTE_EACH[:3])
@@ -184,7 +184,7 @@ def test_a_damaged_store_is_refused_or_says_the_same(tmp_path: Path) -> None:
             again = stored(file)
             push(again, A_MINUTE_EACH[again.offsets()["orders"][0] :])
             again.drain()
-            assert told(again) == [(float(n), "full", 0) for n in (2, 3, 4)], bit
+            assert emissions(again) == [(float(n), "full", 0) for n in (2, 3, 4)], bit
         except sqlwin.Incomplete:
             refused += 1
         except sqlwin.RunError as error:

@@ -56,8 +56,8 @@ def of_jar(path: Path) -> Iterator[Text]:
 
 def of_manual(spark: SparkSession) -> Iterator[Text]:
     for (name,) in spark.sql("SHOW SYSTEM FUNCTIONS").collect():
-        told = spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
-        shown = "\n".join(line[0] for line in told)
+        reported = spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
+        shown = "\n".join(line[0] for line in reported)
         yield from (("examples", each) for each in _EXAMPLE.findall(shown))
 
 

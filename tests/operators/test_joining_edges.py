@@ -1,4 +1,4 @@
-"""Joins at their edges, told of few rows: window ends, NULL keys, corrections, SAMZA-552."""
+"""Joins at their edges, over few rows: window ends, NULL keys, corrections, SAMZA-552."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlwin.operators.joins.sides import POS, Side
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
 from sqlwin.windows import AsOf, JoinWindow, Unit
-from tests.support.operators.driving import told
+from tests.support.operators.driving import sent
 from tests.support.operators.joins import INT, LEFT, RIGHT, Joined, join, rows_of, window
 
 
@@ -53,41 +53,41 @@ def test_null_equals_nothing(kind: str, rows: int) -> None:
 def test_a_row_is_padded_once_no_match_may_come_that_is_not_late() -> None:
     driven = Joined(join(window(0, 5), "left"))
     assert driven.step(left(("a", 1, 10)), watermark=15).is_empty()
-    assert told(driven.step(watermark=16), "v", "w") == [("+I", "full", 0, 1, None)]
+    assert sent(driven.step(watermark=16), "v", "w") == [("+I", "full", 0, 1, None)]
 
 
 def test_a_late_match_withdraws_the_padded_row_first() -> None:
     driven = Joined(join(window(0, 5), "left"))
     padded = driven.step(left(("a", 1, 10)), watermark=16)
     emitted = driven.step(right=right(("a", 2, 12)))
-    assert told(emitted, "v", "w") == [("-D", "late", 1, 1, None), ("+I", "late", 0, 1, 2)]
+    assert sent(emitted, "v", "w") == [("-D", "late", 1, 1, None), ("+I", "late", 0, 1, 2)]
     assert emitted[ROW_KEY].to_list() == ["[[0,10],null]", "[[0,10],[0,12]]"]
     assert padded[ROW_KEY].to_list() == ["[[0,10],null]"]
 
 
 def test_early_a_row_is_padded_at_once() -> None:
     driven = Joined(join(window(0, 5), "full", early=Early.ON_UPDATE))
-    assert told(driven.step(left(("a", 1, 10))), "v", "w") == [("+I", "early", 0, 1, None)]
+    assert sent(driven.step(left(("a", 1, 10))), "v", "w") == [("+I", "early", 0, 1, None)]
     emitted = driven.step(right=right(("a", 2, 12)))
-    assert told(emitted, "v", "w") == [("-D", "full", 1, 1, None), ("+I", "full", 0, 1, 2)]
+    assert sent(emitted, "v", "w") == [("-D", "full", 1, 1, None), ("+I", "full", 0, 1, 2)]
 
 
 def test_a_row_that_was_withdrawn_leaves_its_partner_alone() -> None:
     driven = Joined(join(window(0, 5), "left", weighted=True))
     driven.step(left(("a", 1, 10)), right(("a", 2, 12)), watermark=16)
     emitted = driven.step(right=right(("a", 2, 12), weight=-1))
-    assert told(emitted, "v", "w") == [("-D", "late", 1, 1, 2), ("+I", "late", 0, 1, None)]
+    assert sent(emitted, "v", "w") == [("-D", "late", 1, 1, 2), ("+I", "late", 0, 1, None)]
     again = driven.step(right=right(("a", 3, 12)))
-    assert told(again, "v", "w") == [("-D", "late", 1, 1, None), ("+I", "late", 2, 1, 3)]
+    assert sent(again, "v", "w") == [("-D", "late", 1, 1, None), ("+I", "late", 2, 1, 3)]
 
 
 def test_a_semi_row_goes_out_once_and_an_anti_row_once_it_is_certain() -> None:
     semi, anti = Joined(join(window(0, 5), "semi")), Joined(join(window(0, 5), "anti"))
     rows = left(("a", 1, 10), ("b", 2, 10)), right(("a", 1, 11))
-    assert told(semi.step(*rows), "k") == [("+I", "full", 0, "a")]
+    assert sent(semi.step(*rows), "k") == [("+I", "full", 0, "a")]
     assert semi.step(right=right(("a", 1, 12)), watermark=16).is_empty()
     assert anti.step(*rows).is_empty()
-    assert told(anti.step(watermark=16), "k") == [("+I", "full", 0, "b")]
+    assert sent(anti.step(watermark=16), "k") == [("+I", "full", 0, "b")]
 
 
 def test_rows_are_kept_for_as_long_as_a_row_that_is_not_expired_may_match() -> None:
@@ -111,14 +111,14 @@ def test_retain_rows_lets_a_row_go_when_its_window_has_passed_and_n_of_its_key_a
 def test_without_a_window_retain_rows_makes_a_row_certain() -> None:
     driven = Joined(join(window(None, None), "left", retain=None, retain_rows=1))
     assert driven.step(left(("a", 1, 10), ("a", 2, 12)), watermark=10).is_empty()
-    assert told(driven.step(watermark=11), "v", "w") == [("+I", "full", 0, 1, None)]
+    assert sent(driven.step(watermark=11), "v", "w") == [("+I", "full", 0, 1, None)]
     assert len(driven.step(right=right(("a", 5, 9)))) == 1
 
 
 def test_retain_rows_counts_the_rows_of_null() -> None:
     driven = Joined(join(window(None, None), "anti", retain=None, retain_rows=1))
     rows = left((None, 1, 10), (None, 2, 12), ("a", 3, 9))
-    assert told(driven.step(rows, watermark=20), "v") == [("+I", "full", 0, 1)]
+    assert sent(driven.step(rows, watermark=20), "v") == [("+I", "full", 0, 1)]
 
 
 def test_what_waits_goes_out_together_at_the_end_of_its_period() -> None:
@@ -126,7 +126,7 @@ def test_what_waits_goes_out_together_at_the_end_of_its_period() -> None:
     assert driven.step(left(("a", 1, 10)), right(("a", 2, 10)), now=103).is_empty()
     assert driven.step(right=right(("a", 3, 11)), now=105).is_empty()
     assert driven.operator.next_deadline(driven.stores) == 110
-    assert told(driven.step(now=110), "w") == [("+I", "full", 0, 2), ("+I", "full", 0, 3)]
+    assert sent(driven.step(now=110), "w") == [("+I", "full", 0, 2), ("+I", "full", 0, 3)]
     assert driven.operator.next_deadline(driven.stores) is None
 
 
@@ -134,12 +134,12 @@ def test_an_asof_row_is_corrected_by_a_late_one_that_is_nearer() -> None:
     driven = Joined(join(AsOf(">="), "left", withdraw=True))
     rows = left(("a", 1, 8), ("b", 2, 8)), right(("a", 5, 5))
     assert driven.step(*rows, watermark=8).is_empty()
-    assert told(driven.step(watermark=9), "v", "w") == [
+    assert sent(driven.step(watermark=9), "v", "w") == [
         ("+I", "full", 0, 1, 5),
         ("+I", "full", 0, 2, None),
     ]
     emitted = driven.step(right=right(("a", 6, 6)))
-    assert told(emitted, "v", "w") == [("-U", "late", 0, 1, 5), ("+U", "late", 1, 1, 6)]
+    assert sent(emitted, "v", "w") == [("-U", "late", 0, 1, 5), ("+U", "late", 1, 1, 6)]
     assert emitted[ROW_KEY].unique().to_list() == ["[0,8]"]
 
 
@@ -147,14 +147,14 @@ def test_an_asof_row_is_corrected_by_a_late_one_that_is_nearer() -> None:
 def test_an_asof_join_compares_as_it_is_told(op: str, w: int) -> None:
     driven = Joined(join(AsOf(op)))
     rows = left(("a", 1, 10)), right(("a", 1, 9), ("a", 2, 10), ("a", 3, 11))
-    assert told(driven.step(*rows, watermark=12), "w") == [("+I", "full", 0, w)]
+    assert sent(driven.step(*rows, watermark=12), "w") == [("+I", "full", 0, w)]
 
 
 def test_the_newest_version_of_each_key_stays_however_old() -> None:
     driven = Joined(join(AsOf(">="), retain=0))
     driven.step(right=right(("a", 1, 10), ("a", 2, 20), ("b", 3, 10)), watermark=1000)
     emitted = driven.step(left(("a", 1, 1000), ("b", 2, 1000)), watermark=1001)
-    assert told(emitted, "w") == [("+I", "full", 0, 2), ("+I", "full", 0, 3)]
+    assert sent(emitted, "w") == [("+I", "full", 0, 2), ("+I", "full", 0, 3)]
     assert len(driven.stores["right"]) == 2
 
 
@@ -235,8 +235,8 @@ def samza(match: JoinWindow, period: int) -> list[tuple[str, int, int, int]]:
             newest[side] = max([*times, newest.get(side, 0)])
         frames = placed(SHIPMENT, came[0], 999), placed(ORDER, came[1], 0)
         emitted = driven.step(*frames, now=now, watermark=min(newest.values()))
-        told = emitted.select("id", "value", "cost").rows()
-        out += [(f"{9 + second // 3600:02}:{second // 60:02}:{second % 60:02}", *r) for r in told]
+        sent = emitted.select("id", "value", "cost").rows()
+        out += [(f"{9 + second // 3600:02}:{second // 60:02}:{second % 60:02}", *r) for r in sent]
     return out
 
 

@@ -134,9 +134,9 @@ def test_what_was_never_told_is_forgotten() -> None:
 def test_a_late_row_bridges_two_sessions(late: Late) -> None:
     fed = Fed(plan(late=late, late_period=5 * SECOND))
     fed(row("a", 0), row("a", 16), watermark=30)
-    told = fed(row("a", 8), now=1)
+    emissions = fed(row("a", 8), now=1)
     assert fed.deadline == (None if late is Late.ON_UPDATE else 5)
-    assert (told or fed(now=5)) == [
+    assert (emissions or fed(now=5)) == [
         ("-D", "late", 1, "a", 0, 10, 1),
         ("-D", "late", 1, "a", 16, 26, 1),
         ("+I", "late", 0, "a", 0, 26, 3),
@@ -167,7 +167,7 @@ def test_or_directly_before_what_replaces_it_if_that_comes_first() -> None:
 def test_late_never_withdraws_only_to_make_room() -> None:
     fed = Fed(plan(late=Late.NEVER))
     fed(row("a", 0), row("a", 30), watermark=20)
-    assert fed(row("a", 8)) == []  # [0, 18) is full at once, and never told: [0, 10) stays
+    assert fed(row("a", 8)) == []  # [0, 18) is full at once, and never emitted: [0, 10) stays
     assert fed.deadline is None
     assert fed(row("a", 17), row("a", 23), end=False) == []  # joins all with what is open
     assert fed(watermark=41) == [

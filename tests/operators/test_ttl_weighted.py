@@ -43,19 +43,19 @@ from tests.support.operators import (
     weighted_topn,
 )
 from tests.support.operators.changelogs import Step, alike, steps
-from tests.support.operators.driving import Defined, Driven, told
+from tests.support.operators.driving import Defined, Driven, emissions
 from tests.support.operators.sessions import OWN
 
 
 class Lived(Driven):
     """As a task keeps it: with the lives, restored with the stores."""
 
-    told = "null"
+    emissions = "null"
 
     def _named(self) -> dict[str, Store]:
         bare = Stores({s.name: self._store(s.layout, s.combine) for s in self.operator.stores()})
         if isinstance(self.operator, OperatorTtl):
-            self.operator.open_ttl(bare, json.loads(self.told), "always the same")
+            self.operator.open_ttl(bare, json.loads(self.emissions), "always the same")
         if hasattr(self, "stores"):
             self.stores.ttl_entries = bare.ttl_entries
         self.lives = bare.ttl_entries
@@ -63,7 +63,7 @@ class Lived(Driven):
 
     def _restart(self) -> None:
         self.steps += 1
-        self.told = "null" if self.lives is None else json.dumps(self.lives.to_json())
+        self.emissions = "null" if self.lives is None else json.dumps(self.lives.to_json())
         for name, store in self.stores.named.items():
             inner = store.inner if isinstance(store, TtlStore) else store
             assert isinstance(inner, SegmentStore)
@@ -110,13 +110,13 @@ def agree(
 ) -> None:
     """As in `changelogs`, where a TTL forgets rows, here or below."""
 
-    def told(number: int, batch: pl.DataFrame) -> pl.DataFrame:
+    def emissions(number: int, batch: pl.DataFrame) -> pl.DataFrame:
         lost = case.forgotten[number % len(case.forgotten)]
         return batch.filter(pl.col(WEIGHT) > 0) if lost else batch
 
     fast, slow = case.both(inner, defined, keys)
     retain = inner.policy.retain
-    for _ in alike(fast, slow, list(inner.output), columns, taken, retain, ahead, told):
+    for _ in alike(fast, slow, list(inner.output), columns, taken, retain, ahead, emissions):
         pass
 
 
@@ -180,7 +180,7 @@ FEW = steps(
 def test_rows_that_change_their_partition(
     case: Case, withdraw: bool, early: Early | None, follows: bool, taken: list[Step]
 ) -> None:
-    """And wait to be told so, in which time they are withdrawn, and come again."""
+    """And wait to be known so, in which time they are withdrawn, and come again."""
     frames = [Frame(Unit.RANGE, None, 0), Frame(Unit.ROWS, 1, int(follows))]
     calls = [("count", ("k",), frame) for frame in frames]
     policy: dict[str, Any] = {"early": early, "early_period": 5, "early_rows": 3}
@@ -214,10 +214,10 @@ ROW = {"k": "a", "b": 1, "v": 5, "__ts": 0, "__part": 0, "__seq": 7}
 
 
 def driven() -> Lived:
-    """Sums by k, TTL 60, told of row 7: 5."""
+    """Sums by k, TTL 60, of row 7: 5."""
     inner = HOUR.of(aggregators.aggregator(Whole(), ("k",), ("total",), weighted=True, **ALWAYS))
     made, _ = HOUR.both(inner, None, ("k",))
-    assert told(made.step(rows((5, 1))), "total") == [("+I", "early", 0, 5)]
+    assert emissions(made.step(rows((5, 1))), "total") == [("+I", "early", 0, 5)]
     return made
 
 
@@ -232,13 +232,13 @@ ALWAYS: dict[str, Any] = {"early": Early.ON_UPDATE, "retain": None}
 
 def test_what_replaces_a_forgotten_row_is_new() -> None:
     made = driven()
-    assert told(made.step(rows((5, -1), (6, 1)), now=60), "total") == [("+I", "early", 0, 6)]
+    assert emissions(made.step(rows((5, -1), (6, 1)), now=60), "total") == [("+I", "early", 0, 6)]
 
 
 def test_a_known_row_that_is_withdrawn_writes_its_key() -> None:
     made = driven()
-    assert told(made.step(rows((5, -1)), now=50), "total") == [("-D", "early", 1, 5)]
-    assert told(made.step(rows((6, 1)), now=100), "total") == [("+I", "early", 2, 6)]
+    assert emissions(made.step(rows((5, -1)), now=50), "total") == [("-D", "early", 1, 5)]
+    assert emissions(made.step(rows((6, 1)), now=100), "total") == [("+I", "early", 2, 6)]
 
 
 def test_one_that_is_not_known_begins_nothing() -> None:

@@ -18,7 +18,7 @@
 | `qualify`, `top`, `ranks` | QUALIFY, the first n of each key, the first n groups of each window |
 | `sessions` | session windows |
 | `chains` | queries over the results of queries, UNION ALL |
-| `replays` | messages that come twice, told by OFFSET |
+| `replays` | messages that come twice, recognised by OFFSET |
 | `ttl` | a TTL of the state, of either time, with every update, visibility and cleanup |
 """
 

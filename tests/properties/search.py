@@ -44,8 +44,8 @@ Chunk = tuple[str, int]
 def kept() -> list[Chunk]:
     """Property and seed of every failure that is not dealt with."""
     lines = SEEDS.read_text(encoding="utf-8").splitlines() if SEEDS.exists() else []
-    told = [line.split() for line in lines if line.strip() and not line.startswith("#")]
-    return [(name, int(number)) for name, number in told]
+    entries = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return [(name, int(number)) for name, number in entries]
 
 
 def search(chunk: Chunk, shrink: bool = True, cases: int = CHUNK) -> Exception | None:

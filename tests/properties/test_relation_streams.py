@@ -234,9 +234,9 @@ def test_rows_of_three_inputs(
         instants AS (SELECT lo AS t FROM there UNION SELECT hi FROM there)
         SELECT {found} FROM instants JOIN there ON lo <= t AND t < hi {"GROUP BY k, t" * grouped}"""
     text = f"RSTREAM({groups})" if grouped else f"RSTREAM({rows} {RETAIN})"
-    told = sum(emitted(text, pushes, host), Counter())
+    emissions = sum(emitted(text, pushes, host), Counter())
     found_last = batch(answer, pushes)[-1]
-    assert found_last <= told if grouped else told == found_last
+    assert found_last <= emissions if grouped else emissions == found_last
 
 
 @given(PUSHES, fast_hosts(), st.integers(1, 9), st.integers(0, 2))

@@ -41,8 +41,8 @@ def check(run: Run, query: str, name: str, base: Path = QUERIES, clock: str = "a
     assert not refused or pl.concat(refused).is_empty()
 
 
-def assert_answer(told: pl.DataFrame, name: str, clock: str = "arrived") -> None:
-    last, expected = fold(told).filter(pl.col("op") != "-D"), answer(name, clock)
+def assert_answer(emissions: pl.DataFrame, name: str, clock: str = "arrived") -> None:
+    last, expected = fold(emissions).filter(pl.col("op") != "-D"), answer(name, clock)
     assert len(expected) > 0
     assert same(last.select(expected.columns), expected)
 
@@ -80,7 +80,7 @@ def test_over_ordinary_streams_on_spark(files: Path) -> None:
 
 @pytest.fixture(scope="module")
 def on_spark_told(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of what each query told, all in one run: late rows, in several batches."""
+    """A folder of what each query emitted, all in one run: late rows, in several batches."""
     base = tmp_path_factory.mktemp("spark")
     (base / "side_input.csv").write_bytes((QUERIES / "side_input.csv").read_bytes())
     refused: list[pl.DataFrame] = []

@@ -67,10 +67,10 @@ class ReferencePipeline(InputPipeline):
             return prepared
         timed, _ = self._timed(raw, watermark)
         on = [name for name in (*POSITION, WEIGHT) if name in expired.columns]
-        told = [prepared.errors]
+        emitted = [prepared.errors]
         for found, reason in ((expired, EXPIRED), (in_part, operator.in_part)):
             rows = timed.join(found.select(on), on=on, how="semi", maintain_order="left")
             errors = rejects(self.query.stream.name, rows, [reason] * len(rows), watermark)
-            told.append(judged(errors, self.query.expired))
+            emitted.append(judged(errors, self.query.expired))
         kept = prepared.rows.join(expired.select(on), on=on, how="anti", maintain_order="left")
-        return PreparedRows(kept, pl.concat(told), prepared.marks)
+        return PreparedRows(kept, pl.concat(emitted), prepared.marks)

@@ -285,8 +285,8 @@ def main() -> int:
     began = time.monotonic()
     failed = searched(range(asked.seed, asked.seed + asked.files))
     seconds = time.monotonic() - began
-    told = "all hold" if failed is None else f"seed {failed} does not hold"
-    sys.stdout.write(f"{asked.files} files from seed {asked.seed} in {seconds:.0f} s: {told}\n")
+    ending = "all hold" if failed is None else f"seed {failed} does not hold"
+    sys.stdout.write(f"{asked.files} files from seed {asked.seed} in {seconds:.0f} s: {ending}\n")
     return 0 if failed is None else 1
 
 

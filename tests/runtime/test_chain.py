@@ -22,10 +22,10 @@ FROM ({COUNTED})"""
 AT = pl.lit(59_999_999).cast(pl.Datetime("us", "UTC")).alias("window_time")
 
 
-def taken(query: str, *told: tuple[str, int]) -> list[tuple[Any, ...]]:
-    """Value and weight of each row, of one window told again and again: (op, count)."""
+def taken(query: str, *ops: tuple[str, int]) -> list[tuple[Any, ...]]:
+    """Value and weight of each row, of one window emitted again and again: (op, count)."""
     stage = chain(script(STREAM + query).queries[0]).top
-    rows = pl.DataFrame({OP: [op for op, _ in told], "n": [n for _, n in told]}).with_columns(
+    rows = pl.DataFrame({OP: [op for op, _ in ops], "n": [n for _, n in ops]}).with_columns(
         pl.lit(7, pl.Int64).alias("auction"),
         AT,
         pl.lit("[7]").alias(ROW_KEY),

@@ -34,7 +34,7 @@ def push(asked: EmbeddedQuery, name: str, value: int, ts: str | None) -> None:
     asked.push(name, [{"product": "tea", "value": value, "ts": at}])
 
 
-def told(asked: EmbeddedQuery) -> list[tuple[Any, ...]]:
+def counted(asked: EmbeddedQuery) -> list[tuple[Any, ...]]:
     """(side, value, emit) of what waits."""
     names = ["side", "value", "emit"]
     return [tuple(row.values()) for row in asked.results().select(names).to_pylist()]
@@ -44,13 +44,13 @@ def test_the_watermark_is_that_of_the_slowest_stream() -> None:
     asked = query()
     push(asked, "orders", 1, "01:00")
     push(asked, "orders", 2, "05:00")
-    assert told(asked) == []
+    assert counted(asked) == []
     push(asked, "shipments", 3, "01:11")  # 10 s behind: 1:01
-    assert told(asked) == [(0, 1, "full")]
+    assert counted(asked) == [(0, 1, "full")]
     asked.advance(watermark={"shipments": "2024-01-01T09:04:00Z"})
-    assert told(asked) == [(1, 3, "full")]
+    assert counted(asked) == [(1, 3, "full")]
     asked.drain()
-    assert told(asked) == [(0, 2, "full")]
+    assert counted(asked) == [(0, 2, "full")]
 
 
 def test_a_row_is_late_by_its_own_stream() -> None:
@@ -58,7 +58,7 @@ def test_a_row_is_late_by_its_own_stream() -> None:
     push(asked, "orders", 1, "05:00")
     push(asked, "orders", 2, "04:30")
     push(asked, "shipments", 3, "01:00")
-    assert told(asked) == [(0, 2, "late")]
+    assert counted(asked) == [(0, 2, "late")]
 
 
 def test_a_row_is_expired_by_its_own_stream_and_told_with_its_name_and_watermark() -> None:
@@ -97,11 +97,11 @@ def test_a_restart_goes_on_with_rows_clocks_and_outputs() -> None:
     asked.commit()
     again = query(blobs=blobs, token="u")
     push(again, "shipments", 3, "02:00")
-    assert told(again) == []  # the orders have reached 1:00
+    assert counted(again) == []  # the orders have reached 1:00
     push(again, "orders", 4, "03:00")
-    assert told(again) == [(0, 1, "full"), (1, 2, "full")]
+    assert counted(again) == [(0, 1, "full"), (1, 2, "full")]
     again.drain()
-    assert told(again) == [(1, 3, "full"), (0, 4, "full")]
+    assert counted(again) == [(1, 3, "full"), (0, 4, "full")]
 
 
 def test_what_is_not_committed_is_taken_again() -> None:
@@ -124,7 +124,7 @@ def test_an_offset_is_known_again_by_the_input_that_declares_it() -> None:
         for value, ts in [(7, "01:00"), (7, "01:00"), (8, "01:30")]:
             push(again, name, value, ts)
     again.drain()
-    assert sorted(told(again)) == [
+    assert sorted(counted(again)) == [
         *[(0, value, "full") for value in (7, 8)],
         *[(1, value, "full") for value in (7, 7, 8)],
     ]
@@ -137,7 +137,7 @@ def test_a_stream_beside_itself_is_two_inputs_of_one_position(lowering: Lowering
     push(asked, "orders", 0, "01:00")
     push(asked, "orders", 1, None)
     push(asked, "orders", 2, "03:00")
-    assert told(asked) == [(0, 0, "full"), (1, 0, "full")]
+    assert counted(asked) == [(0, 0, "full"), (1, 0, "full")]
     assert asked.expired().num_rows == 1
     assert asked.offsets() == {"orders": {0: 3}}
 

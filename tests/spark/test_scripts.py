@@ -121,11 +121,11 @@ def test_a_rotated_log_and_a_last_line_that_waits(
     file.rename(f"{file}.1")
     file.write_text("value,ts\n4,2024-01-01T09:02:00Z\n8,2024-01-01T09:03:00Z\n16,2024")
     monkeypatch.setattr("sqlwin.runtime.files.incomplete_lines.SECONDS", 0.0)
-    told, read = list[str](), threading.Event()
+    emissions, read = list[str](), threading.Event()
 
     def warned(text: str) -> None:
-        told.append(text)
-        if len(told) == 1:
+        emissions.append(text)
+        if len(emissions) == 1:
             assert read.wait(60)
             raise KeyboardInterrupt
 
@@ -135,8 +135,8 @@ def test_a_rotated_log_and_a_last_line_that_waits(
 
     following = RunOptions(tmp_path, kept, follow=True, on_warning=warned, on_batch=came)
     assert run(asked.script, following, spark).read == 3
-    assert all(f"the last line of {file} has no line end" in text for text in told)
-    assert len(told) == 2  # while it ran, and at the end
+    assert all(f"the last line of {file} has no line end" in text for text in emissions)
+    assert len(emissions) == 2  # while it ran, and at the end
 
 
 LINES = b"""{"s": 1.50, "d": 1234567890123456.78, "n": 7}
@@ -181,8 +181,8 @@ def test_files_mean_the_same_as_in_process(spark: SparkSession, tmp_path: Path) 
 
     query = sqlwin.spark.query(spark, FORMS)
     here = script(FORMS)
-    on_spark = outcome(lambda **told: query.run(tmp_path, **told))
-    in_process = outcome(lambda **told: embedded.run(here, RunOptions(tmp_path, **told)))
+    on_spark = outcome(lambda **emissions: query.run(tmp_path, **emissions))
+    in_process = outcome(lambda **emissions: embedded.run(here, RunOptions(tmp_path, **emissions)))
     assert on_spark == in_process
     rows, errors, warnings = on_spark
     assert isinstance(rows, list) and isinstance(errors, list)

@@ -125,8 +125,11 @@ def test_the_windows_of_a_join(spark: SparkSession, tmp_path: Path) -> None:
     text = f"{DECLARED}{others} INSERT INTO nowhere {join};"
     sqlwin.spark.query(spark, text).run(tmp_path, checkpoint=tmp_path / "state")
     state = sqlwin.spark.state(spark, tmp_path / "state")
-    told = state.windows("2024-01-01T09:02:00Z", key=("tea", 1))
-    assert [(row["side"], row["rows"]) for row in told.to_pylist()] == [("left", 1), ("right", 1)]
+    listed = state.windows("2024-01-01T09:02:00Z", key=("tea", 1))
+    assert [(row["side"], row["rows"]) for row in listed.to_pylist()] == [
+        ("left", 1),
+        ("right", 1),
+    ]
     assert state.windows().num_rows == 16
 
 

@@ -135,11 +135,11 @@ def test_a_stream_given_from_python_needs_an_event_time_that_is_one() -> None:
 
 
 def test_what_might_stand_there_is_told_in_words_of_sql() -> None:
-    told = shown("SELECT a FROM s 7")
-    assert "cannot read 7 here" in told
-    assert "WINDOW TUMBLING" in told
+    reported = shown("SELECT a FROM s 7")
+    assert "cannot read 7 here" in reported
+    assert "WINDOW TUMBLING" in reported
     for inner in ("KSQL", "SET OPERATION"):
-        assert inner not in told
+        assert inner not in reported
     assert "MATCH_CONDITION" in shown("SELECT a FROM s JOIN t 3")
 
 

@@ -122,7 +122,7 @@ def test_a_plan_answers_as_its_text(text: str, seeds: range) -> None:
     for seed in seeds:
         con = tables(seed)
         asked = con.execute(re.sub(r"(?<=\.)at\b", '"at"', text)).fetchall()
-        told = con.execute(f"SELECT {names} FROM ({meant(plan)})").fetchall()
-        assert sorted(map(str, told)) == sorted(map(str, asked)), (seed, meant(plan))
-        found += len(told)
+        reported = con.execute(f"SELECT {names} FROM ({meant(plan)})").fetchall()
+        assert sorted(map(str, reported)) == sorted(map(str, asked)), (seed, meant(plan))
+        found += len(reported)
     assert found, "the tables are too small to tell"

@@ -74,8 +74,8 @@ def test_each_option_is_set_by_itself() -> None:
     declared = """CREATE STREAM logins (user STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts)
         WITH ('state.ttl' = '2 h', 'state.ttl.cleanup' = 'timers');"""
     query = "SELECT user, COUNT(*) AS n FROM logins GROUP BY user"
-    told = replace(expected, length=2 * HOUR, cleanup=Cleanup(timers=True))
-    assert ttl(text + declared + query) == told
+    reported = replace(expected, length=2 * HOUR, cleanup=Cleanup(timers=True))
+    assert ttl(text + declared + query) == reported
 
 
 @pytest.mark.parametrize(

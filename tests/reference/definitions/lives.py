@@ -5,7 +5,7 @@ as if it had never come.
 
 Where rows may be withdrawn, one that was forgotten cannot be: to withdraw a row that is
 not known is to read its key, all else writes it. A row that comes under another key takes along
-what was told under its position; that writes the key it leaves, too.
+what was emitted under its position; that writes the key it leaves, too.
 
 Worked example, TTL 1 hour, counts by key: a row of ann at 9:00, `+I` 1; one at 10:00.
 Her life, touched at 9:00, has expired: her first row is forgotten, and `+I` says 1 again.
@@ -38,15 +38,15 @@ class Forgetting:
     """inner: a specification, whose rows and emissions have the columns `keys`.
 
     forgotten: rows; a message that was taken stays a no-op, although it was forgotten.
-    told: of each row_key the key; what was withdrawn is forgotten too. reads: of keys by a batch,
-    which are done when it has told what its rows make full, in ROWS by their numbers alone.
+    key_of: of each row_key the key; what was withdrawn is forgotten too. reads: of keys by a batch,
+    which are done when it has emitted what its rows make full, in ROWS by their numbers alone.
     """
 
     inner: ReferenceOperator | ReferenceTopN
     ttl: Ttl
     keys: tuple[str, ...]
     forgotten: list[Row] = field(default_factory=list)
-    told: dict[str, str] = field(default_factory=dict)
+    key_of: dict[str, str] = field(default_factory=dict)
     begun: bool = False
     reads: list[tuple[str, int]] = field(default_factory=list)
 
@@ -83,16 +83,16 @@ class Forgetting:
             self._note_windows()
         if not self.by_count:
             self._read()
-        return self._told(out)
+        return self._emitted(out)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         self.begin(now, stores)
         out = self.inner.on_watermark(watermark, stores, now)
         self._read()
-        return self._told(out)
+        return self._emitted(out)
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        out = self._told(self.inner.on_tick(now, stores))
+        out = self._emitted(self.inner.on_tick(now, stores))
         self.known.at(now, stores.watermark)
         self.known.clean_by_timers()
         self._forget()
@@ -100,7 +100,7 @@ class Forgetting:
         return out
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        return self._told(self.inner.on_end(stores, now))
+        return self._emitted(self.inner.on_end(stores, now))
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return self.inner.horizons(stores)
@@ -140,20 +140,20 @@ class Forgetting:
         return acting(rows, inner.taken, horizon(policy, stores))
 
     def _move(self, rows: list[Row]) -> set[str]:
-        """Keys that what was told of rows leaves, for they come under others."""
+        """Keys that rows which were emitted leave, for they come under others."""
         if isinstance(self.inner, ReferenceTopN) or not isinstance(
             self.inner.definition.windows, Overs
         ):
             return set()
         windows, book = self.inner.definition.windows, self.inner
         came = [row for row in rows if row[WEIGHT] > 0]
-        told = {json_array([windows.stream, row[PART], row[SEQ]]): row for row in came}
+        by_key = {json_array([windows.stream, row[PART], row[SEQ]]): row for row in came}
         left = set()
-        for row_key, row in told.items():
-            if row_key in self.told and (row_key in book.told.last or row_key in book.waiting):
-                key, was = key_text(row, self.keys), self.told[row_key]
+        for row_key, row in by_key.items():
+            if row_key in self.key_of and (row_key in book.emitted.last or row_key in book.waiting):
+                key, was = key_text(row, self.keys), self.key_of[row_key]
                 left |= {was} - {key}
-                self.told[row_key] = key
+                self.key_of[row_key] = key
         return left
 
     def _note_windows(self) -> None:
@@ -163,7 +163,7 @@ class Forgetting:
         for row_key, window in self.inner.windows.items():
             held = next(iter(window.held), None)
             own = window.bucket if held is None else key_text(rows[held], self.keys)
-            self.told[row_key] = own
+            self.key_of[row_key] = own
 
     # Rows.
 
@@ -195,10 +195,10 @@ class Forgetting:
     def _keys_of(self, rows: Iterable[Row]) -> set[str]:
         return {key_text(row, self.keys) for row in rows}
 
-    def _told(self, emitted: pl.DataFrame) -> pl.DataFrame:
-        if not self.weighted:  # else it may be told with a key that it has left
+    def _emitted(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        if not self.weighted:  # else it may be emitted with a key that it has left
             for row in emitted.to_dicts():
-                self.told[row[ROW_KEY]] = key_text(row, self.keys)
+                self.key_of[row[ROW_KEY]] = key_text(row, self.keys)
         for key in self._keys(emitted):
             self.known.read(key, self.known.time)
         self._forget()
@@ -231,8 +231,8 @@ class Forgetting:
             inner.windows,
             {window.row_key: window for window in inner.definition.windows(inner.taken)},
         )
-        told = {row_key for row_key, key in self.told.items() if key not in living}
-        self._drop(told | (was.keys() - inner.windows.keys()), inner)
+        dead = {row_key for row_key, key in self.key_of.items() if key not in living}
+        self._drop(dead | (was.keys() - inner.windows.keys()), inner)
 
     def _forget_withdrawn(self, living: Collection[Hashable]) -> None:
         """What is known of keys that have no row, too."""
@@ -243,14 +243,14 @@ class Forgetting:
                 inner.waiting.pop(key, None)
             inner.revisions = {at: n for at, n in inner.revisions.items() if at[0] in living}
             return
-        dead = {row_key for row_key, key in self.told.items() if key not in living}
-        self.told = {row_key: key for row_key, key in self.told.items() if row_key not in dead}
+        dead = {row_key for row_key, key in self.key_of.items() if key not in living}
+        self.key_of = {row_key: key for row_key, key in self.key_of.items() if row_key not in dead}
         self._drop(dead, inner)
 
     def _drop(self, row_keys: Iterable[str], book: ReferenceOperator) -> None:
         for row_key in row_keys:
-            book.told.last.pop(row_key, None)
-            book.told.vanished.pop(row_key, None)
+            book.emitted.last.pop(row_key, None)
+            book.emitted.vanished.pop(row_key, None)
             book.empty.pop(row_key, None)
             book.waiting.pop(row_key, None)
             book.shown.discard(row_key)

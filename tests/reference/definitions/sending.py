@@ -1,4 +1,4 @@
-"""What goes out by the specification of the window operators: who goes with what is told.
+"""What goes out by the specification of the window operators: what is emitted together.
 
 The words are those of `tests.reference.operator`.
 """
@@ -14,15 +14,15 @@ import polars as pl
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.schema import PART, SEQ, empty
 from tests.reference.definitions.book import Book
+from tests.reference.definitions.emitted import Emitted
 from tests.reference.definitions.families import Families
 from tests.reference.definitions.sessions import replaces
-from tests.reference.definitions.told import Told
 from tests.reference.definitions.window import Window, comparable
 from tests.reference.kernels.rows import Row
 
 
 class Sender(Book):
-    """An emission, of windows or of rows alone, is noted as told when it is made."""
+    """An emission, of windows or of rows alone, is recorded as emitted when it is made."""
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -38,22 +38,22 @@ class Sender(Book):
         what makes room for them."""
         asked = {w.row_key: w for w in windows}
         late = [w for w in self.windows.values() if self.late(w) and w not in apart]
-        chosen = {w.row_key: w for w in self.told.with_rivals(list(asked.values()), late)}
+        chosen = {w.row_key: w for w in self.emitted.with_rivals(list(asked.values()), late)}
         for key in chosen.keys() & self.empty.keys():
-            if self.told.values(key) is None:  # it was never told, and goes without a word
+            if self.emitted.values(key) is None:  # it was never emitted, and is dropped silently
                 self.waiting.pop(key, None)
                 del chosen[key]
-        among = Families(self.windows, self.emptied(), self.told, self.waiting.keys())
+        among = Families(self.windows, self.emptied(), self.emitted, self.waiting.keys())
         going = among.joined(list(chosen.values()), late)
         others = [each for each in apart if each.row_key in self.windows]
         records: list[dict[str, Any]] = []
         for window, values, word in self._changed(asked.keys(), going, among, emit):
             if window.row_key in self.windows:
-                for each in self.told.replaced_by(window):
+                for each in self.emitted.replaced_by(window):
                     for_late = any(replaces(other, each) for other in others)
                     records.append(self._withdrawn(each, "late" if for_late else word))
-            records += self.told.change(window, values, word, self.definition.withdraw)
-        gone = [w for w in going if w.row_key in self.told.vanished]
+            records += self.emitted.change(window, values, word, self.definition.withdraw)
+        gone = [w for w in going if w.row_key in self.emitted.vanished]
         words = [emit if w.row_key in chosen else self._word(w) for w in gone]
         alone = [self._withdrawn(w, word) for w, word in zip(gone, words, strict=True)]
         return self._records([*alone, *records])
@@ -69,8 +69,8 @@ class Sender(Book):
             for row in rows
             for window in self.definition.windows([row])
         ]
-        told = [each for w in windows for each in Told().change(w, w.values(), "late")]
-        return self._records(told)
+        emitted = [each for w in windows for each in Emitted().change(w, w.values(), "late")]
+        return self._records(emitted)
 
     def _records(self, records: list[dict[str, Any]]) -> pl.DataFrame:
         none = self.nothing()
@@ -81,7 +81,7 @@ class Sender(Book):
         self.waiting.pop(window.row_key, None)
         self.shown.discard(window.row_key)
         self.empty.pop(window.row_key, None)
-        return self.told.gone(window, emit)
+        return self.emitted.gone(window, emit)
 
     def _changed(
         self, asked: Collection[str], going: list[Window], among: Families, emit: str
@@ -91,7 +91,7 @@ class Sender(Book):
         stay = among.staying(going)
         placed = among.placed(families, stay)
         for key, window in self.windows.items():
-            out = self.told.values(key)
+            out = self.emitted.values(key)
             if not (key in known or (window.family in families and out is not None)):
                 continue
             self.waiting.pop(key, None)
@@ -102,5 +102,5 @@ class Sender(Book):
                 own = window.family is not None or key not in asked
                 yield window, values, self._word(window) if own else emit
         for key in stay.keys() & placed.keys():
-            if comparable(placed[key]) != comparable(self.told.values(key) or {}):
+            if comparable(placed[key]) != comparable(self.emitted.values(key) or {}):
                 yield stay[key], placed[key], "late"

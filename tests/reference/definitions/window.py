@@ -1,4 +1,4 @@
-"""What a definition tells of a window, and how rows are put in order and told apart.
+"""What a definition says of a window, and how rows are ordered and distinguished.
 
 Invariant: two windows of one row_key that hold the same rows have the same values,
 whatever order the rows came in.

@@ -1,4 +1,4 @@
-"""What both joins by definition share: the rows of a side, their pairs' words, what is told.
+"""What both joins by definition share: the rows of a side, their pairs' words, what is emitted.
 
 A row is known by its time and position; of a pair the row_key is `[left, right]`, each
 `[partition, position]`, or null where a row is alone.

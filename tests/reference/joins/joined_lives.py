@@ -3,15 +3,15 @@
 Each row of a side that has a TTL has its own life, by the rules of `lifetimes`:
 
 - it is *written* when it comes, is replaced or withdrawn, or comes again as it was;
-- it is *read* when a match of it is found or taken back, and when a result is told that it
+- it is *read* when a match of it is found or taken back, and when a result is emitted that it
   is in.
 
 A row that is forgotten is out of its side, and of the changelog all is that it is in: what
-is true of it, what was told, what waits. The rows that it matched have had their match:
+is true of it, what was emitted, what waits. The rows that it matched have had their match:
 for them a row stands in its place that is nowhere.
 
-Worked example, LEFT, TTL 1 hour: left and right of 9:00 are told as a pair. At 10:00 both
-are forgotten; a right row finds nothing. The left one comes again: it is told anew, `+I`.
+Worked example, LEFT, TTL 1 hour: left and right of 9:00 are emitted as a pair. At 10:00 both
+are forgotten; a right row finds nothing. The left one comes again: it is emitted anew, `+I`.
 """
 
 from __future__ import annotations
@@ -74,20 +74,20 @@ class ForgettingJoin:
         out = self.inner.on_batch(left, right, stores, now)
         for n in self.known:
             self._renew(n, rows[n], were[n])
-        return self._told(out)
+        return self._emitted(out)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         self._begin(now, stores)
-        return self._told(self.inner.on_watermark(watermark, stores, now))
+        return self._emitted(self.inner.on_watermark(watermark, stores, now))
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        out = self._told(self.inner.on_tick(now, stores))
+        out = self._emitted(self.inner.on_tick(now, stores))
         self._at(now, stores)
         self.begun = False
         return out
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        return self._told(self.inner.on_end(stores, now))
+        return self._emitted(self.inner.on_end(stores, now))
 
     def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         return self.inner.horizons(stores, side)
@@ -141,7 +141,7 @@ class ForgettingJoin:
                 at = pair[n]
                 lives.read(self._life(n, at) if at else None, lives.time)
 
-    def _told(self, out: pl.DataFrame) -> pl.DataFrame:
+    def _emitted(self, out: pl.DataFrame) -> pl.DataFrame:
         self._find(self._matched())
         orders = [self.inner.log.orders[key] for key in out[ROW_KEY].to_list()]
         self._find((order[1], order[2]) for order in orders)

@@ -1,4 +1,4 @@
-"""The specification of joins: keep every row, pair all with all, compare with what was told.
+"""The specification of joins: keep every row, pair all with all, compare with what was emitted.
 
 Position of a row is its event time, under ROWS its number. A pair of rows is a *match* iff
 their keys are equal (NULL equals nothing), `low <= right - left <= high`, and the residual
@@ -25,10 +25,10 @@ What goes out when, and under which word:
   others by the early one;
 - what follows from matches (a padded row withdrawn, a semi row) goes with the first of them,
   and is `late` if they all are;
-- a row without a match is told when it becomes certain, `full`. One that is so when it comes,
-  or is so again, goes by the late policy if it is late. Under an early policy it is told
+- a row without a match is emitted when it becomes certain, `full`. One that is so when it comes,
+  or is so again, goes by the late policy if it is late. Under an early policy it is emitted
   before, `early`;
-- a row that is withdrawn takes with it what was told of it: a late one by the late policy.
+- a row that is withdrawn takes with it what was emitted of it: a late one by the late policy.
 
 Kept is a row until the watermark is past its time, reach and RETAIN; under ROWS until it is
 certain. With RETAIN n ROWS it is kept until the watermark is past its time and reach, and n
@@ -40,7 +40,7 @@ blanks, in the order of (time, position), from 1. So a row that comes between ot
 changes what they match. A side whose messages come with a number may stand beside it; then a
 message has the time at which the watermark stood when it came. A row is certain there when the
 watermark is past it, and past so many rows of the other side as its window holds; of messages so
-many have come. Where numbers make it so in a batch, it is told `full` if it waited for it;
+many have come. Where numbers make it so in a batch, it is emitted `full` if it waited for it;
 one that comes, or loses its match, is as said above. Kept it is until the watermark is past them
 by RETAIN.
 
@@ -121,8 +121,8 @@ class ReferenceJoin(Logged):
                     self._tell_row(side, gone[side].get(at), at, before, bounds[side], due, now)
             waited = [at for at in waits if known[side][at] >= were[side]]
             self._rise(side, waited, bounds[side], now)
-        told = self.records(self.log.go(now))
-        return pl.concat([told, self._become_certain(bounds, now)])
+        emitted = self.records(self.log.go(now))
+        return pl.concat([emitted, self._become_certain(bounds, now)])
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         bounds = self._bounds()
@@ -246,8 +246,8 @@ class ReferenceJoin(Logged):
         came, gone = _changed(self.pairs, before, side, at), _changed(before, self.pairs, side, at)
         causes = []
         if out:
-            told = gone if self.kind == "semi" else came
-            own = self._withdrawing(side, old, due) if old else self._with_pairs(told, due)
+            emitted = gone if self.kind == "semi" else came
+            own = self._withdrawing(side, old, due) if old else self._with_pairs(emitted, due)
             causes.append(own)
         if wanted and self.kind == "semi":
             causes.append(self._with_pairs(came, due))

@@ -2,13 +2,13 @@
 
 Of each side the rows that are kept are cut into the sessions of their session key, `[first,
 last + gap)` (`tests/reference/kernels/sessions.py`). A pair matches iff the two sessions have an
-instant in common, all keys are equal, and the residual is TRUE. What is told of matches and
+instant in common, all keys are equal, and the residual is TRUE. What is emitted of matches and
 of rows without one is as in other joins (`joins.py`), but that
 
 - a row of a side without sessions (gap 0) is at its instant, and meets the sessions that hold it:
   to such a row the end of its session is its own time;
 - a row is certain when the watermark is past the end of its session; where a row that is
-  withdrawn makes its session end earlier, it is told at once, `full`, as by the watermark;
+  withdrawn makes its session end earlier, it is emitted at once, `full`, as by the watermark;
 - it is kept, with all of its session, until the watermark is past that end and RETAIN, and
   past those of the other side's sessions of its session key that overlap its own.
 

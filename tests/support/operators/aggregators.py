@@ -1,4 +1,4 @@
-"""Aggregators over small windows, told of rows as (key, value, minute)."""
+"""Aggregators over small windows, over rows as (key, value, minute)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPES = {
     "least": pl.Int64(),
 }
 
-Told = tuple[Any, ...]
+Emission = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Fed:
         now: float = 0,
         watermark: float | None = None,
         end: bool = False,
-    ) -> list[Told]:
+    ) -> list[Emission]:
         at = None if watermark is None else int(watermark * MINUTE)
         batch = self.batch(*rows) if rows else None
         return brief(self.driven.step(batch, int(now * SECOND), at, end))
@@ -136,7 +136,7 @@ class Fed:
         return (one, other, value, int(minute * MINUTE), 0, next(self.seq))
 
 
-def brief(emitted: pl.DataFrame) -> list[Told]:
+def brief(emitted: pl.DataFrame) -> list[Emission]:
     end = (pl.col(name).cast(pl.Int64) / MINUTE for name in emitted.columns if name == "window_end")
     keys = (name for name in ("k", "b", "__grouping") if name in emitted.columns)
     values = (name for name in TYPES if name in emitted.columns)

@@ -146,11 +146,13 @@ def agree(
     columns: of rows; beside: more, of what a row has. ahead, reach: as in `alike`.
     """
 
-    def told(_: int, batch: pl.DataFrame) -> pl.DataFrame:
+    def batches(_: int, batch: pl.DataFrame) -> pl.DataFrame:
         return batch.with_columns(*beside)
 
     fast, slow = Driven(operator, restarts), Defined(defined)
-    for _ in alike(fast, slow, list(operator.output), columns, taken, retain, ahead, told, reach):
+    for _ in alike(
+        fast, slow, list(operator.output), columns, taken, retain, ahead, batches, reach
+    ):
         assert fast.deadline == slow.deadline
 
 
@@ -177,12 +179,12 @@ def alike(
     taken: Sequence[Step],
     retain: int | None,
     ahead: bool,
-    told: Callable[[int, pl.DataFrame], pl.DataFrame],
+    batches: Callable[[int, pl.DataFrame], pl.DataFrame],
     reach: Reach | None = None,
 ) -> Iterator[None]:
     """Both emit the same with each step.
 
-    ahead: instants are counted from the watermark. told: what an operator is given of a batch,
+    ahead: instants are counted from the watermark. batches: what an operator is given of a batch,
     by the number of its step. reach: of frames, which judge rows.
     """
     watermark, now = 0, 0
@@ -198,7 +200,7 @@ def alike(
 
     source = Source(columns, admits, answers)
     for number, step in enumerate(taken):
-        batch = told(number, source.batch(step.acts, watermark if ahead else 0))
+        batch = batches(number, source.batch(step.acts, watermark if ahead else 0))
         watermark, now = watermark + step.watermark, now + step.clock
         given = batch if len(batch) else None
         found, expected = (

@@ -1,4 +1,4 @@
-"""Join operators to test, fast and by definition, told of few rows at instants of microseconds."""
+"""Join operators to test, fast and by definition, over few rows at instants of microseconds."""
 
 from __future__ import annotations
 

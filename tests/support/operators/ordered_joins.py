@@ -1,4 +1,4 @@
-"""Joins in ROWS of rows that are numbered by event time, and the changelogs they are told of."""
+"""Joins in ROWS of rows that are numbered by event time, and the changelogs they take."""
 
 from __future__ import annotations
 

@@ -172,8 +172,8 @@ class Model:
             key: x for key, x in self.rows.items() if tuple(key[at] for at in places) not in gone
         }
         for key in list(self.horizons):
-            told = dict(zip(key[0].split(), key[1:], strict=True))
-            if set(names) <= set(told) and tuple(told[name] for name in names) in gone:
+            emissions = dict(zip(key[0].split(), key[1:], strict=True))
+            if set(names) <= set(emissions) and tuple(emissions[name] for name in names) in gone:
                 del self.horizons[key]
 
     def _drop(self) -> None:

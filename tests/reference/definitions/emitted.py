@@ -1,15 +1,15 @@
-"""What was told of each window, and which of these windows are no more.
+"""What was emitted of each window, and which of these windows are no more.
 
 An emission is `+I` where nothing is out under its row_key, revision 0 if nothing ever
 was, else `+U`; each is one revision more. A window is *out* when it was emitted and not
 withdrawn since.
 
 A window has *vanished* when a batch leaves it out of the windows that all rows make, as
-a session that grew. One that is out is then withdrawn, `-D` with the values last told:
+a session that grew. One that is out is then withdrawn, `-D` with the values last emitted:
 no later than directly before a window that replaces it is emitted; of these, late ones
 go out together. Until then it is in `vanished`.
 
-Worked example: a session [0, 30) is told, `+I` 0; a row makes it [0, 40). When that is
+Worked example: a session [0, 30) is emitted, `+I` 0; a row makes it [0, 40). When that is
 emitted: `-D` 1 of the first, then `+I` 0 of the second.
 """
 
@@ -27,7 +27,7 @@ Values = dict[str, Any]
 
 
 @dataclass
-class Told:
+class Emitted:
     """last: of each row_key the revision, and the values unless they were withdrawn."""
 
     last: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Told:
     def with_rivals(self, chosen: list[Window], late: list[Window]) -> list[Window]:
         """And the late ones not out that share what `chosen` replaces.
 
-        Under LATE NEVER they would not be told by themselves, and their rows be lost with it.
+        Under LATE NEVER they would not be emitted by themselves, and their rows be lost with it.
         """
         known = {window.row_key for window in chosen}
         gone = [each for each in self.vanished.values() if any(replaces(w, each) for w in chosen)]
