@@ -200,7 +200,7 @@ FILED = "CREATE SINK o WITH (connector = 'files', path = 'out', format = 'csv');
         ("'csv'", "'csv', evnts = 3", "sink o has an unknown option 'evnts'"),
     ],
 )
-def test_mistakes_in_options_are_told_as_a_run_tells_them(
+def test_mistakes_in_options_are_reported_as_by_a_run(
     command: str, old: str, new: str, reported: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (DECLARED + FILED + SELECT).replace(old, new)
@@ -423,7 +423,7 @@ def test_a_byte_order_mark_is_no_part_of_the_query(home: Path) -> None:
     assert sqlwin("check", home / "q.sql") == 0
 
 
-def test_a_script_that_asks_for_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_script_without_a_query(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "q.sql").write_text(DECLARED)
     assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 2
     assert "asks for nothing: it has no SELECT and no INSERT INTO" in capsys.readouterr().err

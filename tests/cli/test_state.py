@@ -84,7 +84,7 @@ def test_stores_and_what_they_hold(ask) -> None:  # type: ignore[no-untyped-def]
         (["--query", "2"], "there is no"),
     ],
 )
-def test_what_cannot_be_asked(ask, options: list[str], says: str) -> None:  # type: ignore[no-untyped-def]
+def test_what_cannot_be_queried(ask, options: list[str], says: str) -> None:  # type: ignore[no-untyped-def]
     assert says in ask(*options)
 
 

@@ -82,7 +82,7 @@ def test_two_that_write_to_one_store(file: Path) -> None:
     assert stored(file).offsets() == {"orders": {0: 5}}
 
 
-def test_window_state_that_is_lost_is_told(file: Path) -> None:
+def test_window_state_that_is_lost_is_reported(file: Path) -> None:
     query = stored(file)
     push(query, A_MINUTE_EACH[:2])
     query.flush()

@@ -28,7 +28,7 @@ def fed(sql: str) -> Any:
 
 
 @pytest.mark.parametrize("policy", ["", "EXPIRED INTO late_orders"])
-def test_every_row_that_is_not_taken_is_told_whole(policy: str) -> None:
+def test_every_row_that_is_not_processed_is_reported_whole(policy: str) -> None:
     query = fed(MEDIANS + policy)
     emissions = query.expired().to_pylist()
     assert list(emissions[0]) == ["stream", "reason", "ts", "watermark", "position", "row"]
@@ -66,7 +66,7 @@ def test_what_is_beyond_the_count_is_expired_too() -> None:
     assert row["row"] == '{"id": 4, "value": 4, "ts": "2024-01-01T09:00:20Z"}'
 
 
-def test_errors_are_let_go_when_told_and_counts_stay() -> None:
+def test_errors_are_dropped_once_read_and_counts_stay() -> None:
     query = fed(MEDIANS)
     assert query.expired(clear=True).num_rows == 5
     assert query.expired().num_rows == 0

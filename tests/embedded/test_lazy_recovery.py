@@ -113,7 +113,7 @@ def test_a_row_emitted_lazily_and_lost_itself_is_corrected_when_it_is_back(
     assert [row["revision"] for row in last if row["id"] == 5] == [0]
 
 
-def test_lazily_sessions_are_corrected_as_they_fill_and_withdrawn_as_they_were_told(
+def test_lazily_sessions_are_corrected_as_they_fill_and_retracted_as_they_were_emitted(
     file: Path,
 ) -> None:
     query = lost(file, SESSIONS, lazy=True)
@@ -132,7 +132,7 @@ def test_lazily_sessions_are_corrected_as_they_fill_and_withdrawn_as_they_were_t
     assert sorted(query.table()["middle"].to_pylist()) == [2.0, 25.0]
 
 
-def test_lazily_a_session_told_early_is_withdrawn_as_it_was_told(file: Path) -> None:
+def test_lazily_a_session_emitted_early_is_retracted_as_it_was_emitted(file: Path) -> None:
     query = lost(file, SESSIONS.replace("EMIT LATE", "EMIT EARLY ON UPDATE LATE"), lazy=True)
     push(query, [order(6, "01:50", 30)])  # 10, 20 and 60 went out before the loss
     assert emissions(query) == [(20.0, "early", 1), (30.0, "early", 0)]

@@ -149,7 +149,7 @@ def test_an_export_of_a_newer_version(tmp_path: Path) -> None:
         import_checkpoint(tmp_path / "x", tmp_path / "second")
 
 
-def test_an_export_is_asked_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_export_is_not_queried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     moved = Moved(tmp_path, [question("tumble", "early", False)])
     moved.land()
     run(moved.script, RunOptions(tmp_path, tmp_path / "state"))

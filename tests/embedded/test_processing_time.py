@@ -102,7 +102,7 @@ def _uncommitted(state: Path) -> None:
     blobs.close()
 
 
-def test_nothing_is_recorded_where_nobody_asks(tmp_path: Path, clock: Seconds) -> None:
+def test_nothing_is_recorded_where_it_is_off(tmp_path: Path, clock: Seconds) -> None:
     land(tmp_path, "1", "09:00:10", 1)
     run(script(f"{STREAM} SELECT value FROM orders"), RunOptions(tmp_path, tmp_path / "state"))
     assert CLOCK not in SqliteBlobs(file_of(tmp_path / "state", 0)).names()

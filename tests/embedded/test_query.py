@@ -72,7 +72,7 @@ def test_time_never_goes_back(query: EmbeddedQuery) -> None:
     assert totals(query.results()) == [(1, "+I", "full", 0)]
 
 
-def test_what_could_not_be_taken_is_told(query: EmbeddedQuery) -> None:
+def test_what_could_not_be_processed_is_reported(query: EmbeddedQuery) -> None:
     query.push("orders", [{"product": "tea", "value": "two", "ts": "2024-01-01T09:00:00Z"}])
     query.push("orders", [{"product": "tea", "value": 2, "ts": None}, row("10:00:00")])
     query.push("orders", [row("08:00:00", 7)])

@@ -55,7 +55,7 @@ def test_messages_of_sessions_are_all_put_back_before_any_goes_on(file: Path) ->
     assert emissions(query) == [(2.0, "full", 1), (6.5, "full", 0)]
 
 
-def test_messages_of_windows_long_gone_are_not_asked_for(file: Path) -> None:
+def test_messages_of_expired_windows_are_not_requested(file: Path) -> None:
     sql = MEDIANS + "RETAIN INTERVAL '0' MINUTE"
     query = lost(file, sql)
     assert query.offsets() == {"orders": {0: 3}}
@@ -139,7 +139,7 @@ def test_frames_are_restored_too(file: Path, lazy: bool) -> None:
 
 
 @pytest.mark.parametrize("declared", ["", ", OFFSET id TRUSTED"])
-def test_without_positions_a_loss_is_told_at_once(file: Path, declared: str) -> None:
+def test_without_positions_a_loss_is_reported_at_once(file: Path, declared: str) -> None:
     sql = KEPT.replace(", OFFSET id", declared)
     if not declared:
         sql = sql.replace("id BIGINT, ", "")
@@ -154,7 +154,7 @@ def test_without_positions_a_loss_is_told_at_once(file: Path, declared: str) -> 
         stored(file, sql)
 
 
-def test_a_loss_below_or_above_another_query_is_told_at_once(file: Path) -> None:
+def test_a_loss_below_or_above_another_query_is_reported_at_once(file: Path) -> None:
     for outer in ("SUM(middle)", "MEDIAN(middle)"):
         own = file.with_suffix(f".{outer[:3]}")
         chain = f"WITH m AS ({MEDIANS.removeprefix(STREAM)}) SELECT {outer} AS o FROM m"

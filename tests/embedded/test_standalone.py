@@ -132,7 +132,7 @@ def test_positions_are_those_read_whatever_became_of_the_rows(file: Path) -> Non
 
 
 @pytest.mark.parametrize("sql", [MEDIANS, TRUSTED], ids=["offset", "trusted"])
-def test_an_expired_message_is_not_asked_for_again(file: Path, sql: str) -> None:
+def test_an_expired_message_is_not_requested_again(file: Path, sql: str) -> None:
     query = stored(file, sql + "RETAIN INTERVAL '1' MINUTE")
     push(query, [*A_MINUTE_EACH, order(5, "00:00")])
     assert query.refused() == {"expired": 1}
@@ -163,7 +163,7 @@ def test_time_is_kept(file: Path) -> None:
     assert emissions(again) == [(4.5, "late", 1)]
 
 
-def test_a_failed_query_still_tells_what_waits(file: Path) -> None:
+def test_a_failed_query_still_emits_what_waits(file: Path) -> None:
     sql = STREAM + (
         "SELECT window_start, SUM(value) AS middle FROM TUMBLE(TABLE orders, DESCRIPTOR(ts),"
         " INTERVAL '1' MINUTE) GROUP BY window_start, window_end"

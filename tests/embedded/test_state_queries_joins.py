@@ -55,7 +55,7 @@ def test_of_one_key(query: str) -> None:
     assert q.messages(join_keys=3).num_rows == 0
 
 
-def test_messages_that_are_counted_are_asked_for_by_offset() -> None:
+def test_messages_that_are_counted_are_queried_by_offset() -> None:
     found = asked(BY_MESSAGES).messages(start_offset=1)
     assert listed(found) == [("left", 20, None)]
 
@@ -159,7 +159,7 @@ JOIN shipments OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL '1' MINUTE GAP
 ON orders.id = shipments.id AND value = cost"""
 
 
-def test_a_session_join_is_asked_by_its_session_key() -> None:
+def test_a_session_join_is_queried_by_its_session_key() -> None:
     q = sqlwin.query(STREAMS + KEYED)
     q.push("orders", [row(1, 7, "09:00:00"), row(1, 8, "09:00:10"), row(2, 7, "09:00:00")])
     q.push("shipments", [{"cost": 7, "id": 1, "ts": "2024-01-01T09:00:30Z"}])

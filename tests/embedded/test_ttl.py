@@ -240,7 +240,7 @@ def test_a_lost_message_store_is_not_filled_again() -> None:
         query(QUERIES["over"], blobs, offset=", OFFSET id")
 
 
-def test_every_way_to_ask_knows_only_what_lives(tmp_path: Path) -> None:
+def test_every_state_query_finds_only_live_rows(tmp_path: Path) -> None:
     file = tmp_path / "state"
     on = sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file)
     login(on, GONE, day=1)
@@ -261,7 +261,7 @@ def test_every_way_to_ask_knows_only_what_lives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "DROP VIEW panes", "SELECT 1; SELECT 2", "SELECT n FROM no"])
-def test_one_select_is_asked(tmp_path: Path, text: str) -> None:
+def test_one_select_is_allowed(tmp_path: Path, text: str) -> None:
     file = tmp_path / "state"
     sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file).flush()
     with pytest.raises(QueryError) as refused:

@@ -118,7 +118,7 @@ def test_a_log_that_is_deleted_does_not_take_commits_with_it_unnoticed(tmp_path:
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-def test_damage_is_told_with_the_file_and_what_to_do(tmp_path: Path, how: str) -> None:
+def test_damage_is_reported_with_the_file_and_what_to_do(tmp_path: Path, how: str) -> None:
     options, file = kept(tmp_path)
     damage, why = DAMAGE[how]
     damage(file)

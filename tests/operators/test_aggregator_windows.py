@@ -172,7 +172,7 @@ def test_messages_are_kept_only_for_full_state_and_once_for_all_sets() -> None:
     assert len(fed.driven.stores[MESSAGES]) == 2
 
 
-def test_lost_messages_are_put_back_and_tell_nothing() -> None:
+def test_lost_messages_are_put_back_and_emit_nothing() -> None:
     operator = aggregator(values=BOTH, late=Late.ON_UPDATE)
     fed, again = Fed(operator), Fed(operator)
     batch = fed.batch(("tea", 1, 0.1), ("tea", 2, 0.2), ("tea", 4, 1.1))

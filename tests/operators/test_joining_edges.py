@@ -56,7 +56,7 @@ def test_a_row_is_padded_once_no_match_may_come_that_is_not_late() -> None:
     assert sent(driven.step(watermark=16), "v", "w") == [("+I", "full", 0, 1, None)]
 
 
-def test_a_late_match_withdraws_the_padded_row_first() -> None:
+def test_a_late_match_retracts_the_padded_row_first() -> None:
     driven = Joined(join(window(0, 5), "left"))
     padded = driven.step(left(("a", 1, 10)), watermark=16)
     emitted = driven.step(right=right(("a", 2, 12)))
@@ -72,7 +72,7 @@ def test_early_a_row_is_padded_at_once() -> None:
     assert sent(emitted, "v", "w") == [("-D", "full", 1, 1, None), ("+I", "full", 0, 1, 2)]
 
 
-def test_a_row_that_was_withdrawn_leaves_its_partner_alone() -> None:
+def test_a_row_that_was_retracted_leaves_its_partner_alone() -> None:
     driven = Joined(join(window(0, 5), "left", weighted=True))
     driven.step(left(("a", 1, 10)), right(("a", 2, 12)), watermark=16)
     emitted = driven.step(right=right(("a", 2, 12), weight=-1))
@@ -99,7 +99,7 @@ def test_rows_are_kept_for_as_long_as_a_row_that_is_not_expired_may_match() -> N
     assert len(driven.stores["left"]) == 0
 
 
-def test_retain_rows_lets_a_row_go_when_its_window_has_passed_and_n_of_its_key_are_newer() -> None:
+def test_retain_rows_evicts_a_row_when_its_window_has_passed_and_n_of_its_key_are_newer() -> None:
     driven = Joined(join(window(-3, 5), retain=None, retain_rows=2))
     driven.step(left(("a", 1, 10), ("a", 2, 12), ("a", 3, 14), ("b", 4, 10)), watermark=15)
     assert len(driven.stores["left"]) == 4
@@ -144,7 +144,7 @@ def test_an_asof_row_is_corrected_by_a_late_one_that_is_nearer() -> None:
 
 
 @pytest.mark.parametrize(("op", "w"), [(">=", 2), (">", 1), ("<=", 2), ("<", 3)])
-def test_an_asof_join_compares_as_it_is_told(op: str, w: int) -> None:
+def test_an_asof_join_compares_by_its_operator(op: str, w: int) -> None:
     driven = Joined(join(AsOf(op)))
     rows = left(("a", 1, 10)), right(("a", 1, 9), ("a", 2, 10), ("a", 3, 11))
     assert sent(driven.step(*rows, watermark=12), "w") == [("+I", "full", 0, w)]

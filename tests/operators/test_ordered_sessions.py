@@ -89,7 +89,7 @@ STEPS = steps(
 
 
 @given(operators(), STEPS, st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: OrderedSessions, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, specified(operator), ROWS, taken, restarts, operator.policy.retain)

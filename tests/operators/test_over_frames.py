@@ -94,7 +94,7 @@ def test_a_frame_without_end_is_full_at_the_end() -> None:
     assert emissions(driven.step(end=True), "a0") == [("+U", "full", 2, 2), ("+U", "full", 1, 2)]
 
 
-def test_a_silent_stream_is_shown_and_corrected() -> None:
+def test_a_silent_stream_is_emitted_early_and_corrected() -> None:
     driven = Driven(over(("first", K, LEAD), timeout=5, late=Late.ON_UPDATE))
     driven.step(rows(("a", 1, 1)), now=0, watermark=1)
     assert driven.deadline == 5

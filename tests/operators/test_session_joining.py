@@ -124,7 +124,7 @@ def test_an_instant_stays_while_a_session_that_holds_it_goes_on() -> None:
     assert not len(driven.stores["left"])
 
 
-def test_a_late_row_bridges_sessions_and_withdraws_padded_rows() -> None:
+def test_a_late_row_bridges_sessions_and_retracts_padded_rows() -> None:
     driven = Joined(session_join("full", gaps=(10, 10), retain=50))
     assert driven.step(lefts(0, 40), rights(22), watermark=30).to_dicts()[0]["v"] == 0
     closed = driven.step(watermark=60)
@@ -138,7 +138,7 @@ def test_a_late_row_bridges_sessions_and_withdraws_padded_rows() -> None:
     ]
 
 
-def test_a_session_that_grows_again_tells_its_padded_rows_once() -> None:
+def test_a_session_that_grows_again_emits_its_padded_rows_once() -> None:
     driven = Joined(session_join("left", gaps=(10, 10), retain=50))
     driven.step(lefts(0))
     assert emissions(driven.step(watermark=11), "v") == [("+I", "full", 0, 0)]
@@ -152,7 +152,7 @@ def gone(at: int, number: int) -> pl.DataFrame:
     return rows_of(LEFT, (*_row(at, number)[:-1], -1))
 
 
-def test_a_withdrawn_row_parts_its_session_and_takes_pairs_back() -> None:
+def test_a_retracted_row_splits_its_session_and_retracts_pairs() -> None:
     driven = Joined(session_join("left", gaps=(10, 10), retain=50, weighted=True))
     assert len(driven.step(lefts(0, 10, 20), rights(25))) == 3  # [0, 30) and [25, 35)
     parted = driven.step(left=gone(10, 1), watermark=18)
@@ -163,14 +163,14 @@ def test_a_withdrawn_row_parts_its_session_and_takes_pairs_back() -> None:
     ]
 
 
-def test_a_row_that_a_shorter_session_makes_certain_is_told_at_once() -> None:
+def test_a_row_that_a_shorter_session_makes_final_is_emitted_at_once() -> None:
     driven = Joined(session_join("left", gaps=(10, 10), retain=50, weighted=True))
     assert driven.step(lefts(0, 8), watermark=14).is_empty()  # [0, 18)
     assert emissions(driven.step(left=gone(8, 1)), "v") == [("+I", "full", 0, 0)]
     assert driven.step(watermark=30).is_empty()
 
 
-def test_nothing_stays_of_sessions_whose_rows_are_all_withdrawn() -> None:
+def test_nothing_stays_of_sessions_whose_rows_are_all_retracted() -> None:
     driven = Joined(session_join("full", gaps=(10, 10), retain=20, weighted=True))
     driven.step(lefts(0), rights(5), watermark=3)
     assert emissions(driven.step(left=gone(0, 0)), "v", "w") == [("-D", "full", 1, 0, 0)]
@@ -223,7 +223,7 @@ def test_a_null_key_is_in_a_session_and_in_no_pair() -> None:
     ]
 
 
-def test_late_never_tells_no_late_match_and_takes_no_padded_row_back() -> None:
+def test_late_never_emits_no_late_match_and_retracts_no_padded_row() -> None:
     driven = Joined(session_join("left", gaps=(5, 5), late=Late.NEVER))
     driven.step(lefts(0), watermark=6)
     assert driven.step(right=rights(2)).is_empty()

@@ -101,7 +101,7 @@ def test_a_row_is_padded_at_once() -> None:
     assert emitted[ROW_KEY].to_list() == ["[[0,0],[0,0]]", "[[0,0],[0,1]]", "[[0,1],null]"]
 
 
-def test_a_row_that_was_withdrawn_takes_its_pairs_along() -> None:
+def test_a_row_that_was_retracted_takes_its_pairs_along() -> None:
     driven = Joined(looked_up(weighted=True))
     driven.step(right=rows_of(RIGHT, ("a", 1, 5, 0, 0, 0, 1)))
     driven.step(left(("a", 1)))

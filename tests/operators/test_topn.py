@@ -31,7 +31,7 @@ def test_a_better_row_pushes_the_last_out() -> None:
     assert driven.deadline is None
 
 
-def test_a_row_that_moves_is_updated_and_withdrawn_where_asked() -> None:
+def test_a_row_that_moves_is_updated_and_retracted_where_asked() -> None:
     driven = Driven(top(limit=2, withdraw=True))
     driven.step(rows_of(COLUMNS, ("a", 5.0, 10, 0, 1)))
     emitted = driven.step(rows_of(COLUMNS, ("a", 7.0, 11, 0, 2)))

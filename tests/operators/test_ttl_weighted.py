@@ -235,7 +235,7 @@ def test_what_replaces_a_forgotten_row_is_new() -> None:
     assert emissions(made.step(rows((5, -1), (6, 1)), now=60), "total") == [("+I", "early", 0, 6)]
 
 
-def test_a_known_row_that_is_withdrawn_writes_its_key() -> None:
+def test_a_known_row_that_is_retracted_writes_its_key() -> None:
     made = driven()
     assert emissions(made.step(rows((5, -1)), now=50), "total") == [("-D", "early", 1, 5)]
     assert emissions(made.step(rows((6, 1)), now=100), "total") == [("+I", "early", 2, 6)]

@@ -69,7 +69,7 @@ def test_the_worked_example_of_samza_552() -> None:
     assert driven.deadline is None
 
 
-def test_what_was_withdrawn_is_what_was_sent() -> None:
+def test_what_was_retracted_is_what_was_sent() -> None:
     driven = Driven(tuples(3, 3, withdraw=True, early=Early.ON_UPDATE))
     assert emissions(driven.step(rows_of(COLUMNS, message(1, 7))), "m") == [("+I", "early", 0, 7)]
     assert emissions(driven.step(rows_of(COLUMNS, message(2, 9), message(3, 1))), "m") == [
@@ -91,7 +91,7 @@ def test_every_two_rows() -> None:
     ]
 
 
-def test_a_silent_stream_shows_its_open_window_until_its_next_row() -> None:
+def test_a_silent_stream_emits_its_open_window_until_its_next_row() -> None:
     driven = Driven(tuples(3, 3, timeout=60))
     driven.step(rows_of(COLUMNS, message(1, 4)), now=0)
     assert driven.deadline == 60
@@ -105,7 +105,7 @@ def test_a_silent_stream_shows_its_open_window_until_its_next_row() -> None:
     ]
 
 
-def test_what_fills_a_shown_window_need_not_change_it() -> None:
+def test_what_fills_a_forced_window_need_not_change_it() -> None:
     driven = Driven(tuples(3, 3, keys=("k",)))
     driven.step(rows_of(COLUMNS, message(1, 4, "a")), end=True)
     full = driven.step(rows_of(COLUMNS, message(2, 1, "b"), message(3, 2, "b")))

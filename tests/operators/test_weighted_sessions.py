@@ -12,7 +12,7 @@ from tests.support.operators.weighted_sessions import STEPS, Window, both, plans
 
 
 @given(plans(), STEPS, st.booleans(), st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     asked: WindowAggregate, taken: list[Step], withdraw: bool, restarts: bool
 ) -> None:
     compare(asked, taken, withdraw, restarts)

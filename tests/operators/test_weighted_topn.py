@@ -24,7 +24,7 @@ def weighted(limit: int = 1, **rest: object) -> TopRows:
 
 
 @given(operators(), STEPS, st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: TopRows, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, specified(operator), COLUMNS, taken, restarts)
@@ -40,7 +40,7 @@ MOVING = steps(
 
 
 @given(operators(), MOVING, st.booleans(), st.booleans(), st.integers(0, 2))
-def test_partitions_of_one_instant_are_told_and_forgotten(
+def test_partitions_of_one_instant_are_emitted_and_forgotten(
     operator: TopRows, taken: list[Step], restarts: bool, weighted: bool, retain: int
 ) -> None:
     settling = replace(
@@ -68,7 +68,7 @@ def test_a_settled_partition_is_full_and_leaves_nothing() -> None:
     assert [len(driven.stores[name]) for name in (TOP, RANKINGS)] == [1, 1]
 
 
-def test_the_next_takes_the_place_of_one_that_is_withdrawn() -> None:
+def test_the_next_takes_the_place_of_one_that_is_retracted() -> None:
     driven = Driven(weighted(withdraw=True), restarts=True)
     best, second = ("a", 5.0, 10, 0, 1), ("a", 3.0, 11, 0, 2)
     came = rows_of(COLUMNS, best, second)

@@ -52,7 +52,7 @@ def test_a_ttl_bounds_what_no_window_does() -> None:
     ]
 
 
-def test_the_same_text_is_told_the_same() -> None:
+def test_the_same_text_is_reported_the_same() -> None:
     text = f"SELECT * FROM orders o FULL JOIN shipments s WITHIN 1 HOUR {ON}"
     assert explain(query(text)) == explain(query(text))
 

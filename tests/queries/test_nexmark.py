@@ -54,7 +54,7 @@ def test_in_process(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_late_rows_correct_what_was_told(name: str) -> None:
+def test_late_rows_correct_what_was_emitted(name: str) -> None:
     check(embedded.run, late(name), name)
 
 

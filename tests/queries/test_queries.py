@@ -41,7 +41,7 @@ def test_the_last_revisions_are_the_batch_answer(run: Run, name: str) -> None:
     check(run, name, QUERIES)
 
 
-def test_weather_that_is_told_late_corrects_departures(tmp_path: Path) -> None:
+def test_late_weather_corrects_departures(tmp_path: Path) -> None:
     """The morning's readings of each file's last day come with the next file, when departures of
     that morning have been emitted with what there was."""
     shutil.copytree(QUERIES / "data", tmp_path / "data")

@@ -37,7 +37,7 @@ def taken(query: str, *ops: tuple[str, int]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("query", [OVER, OVER.replace("MAX", "COUNT")])
-def test_of_several_revisions_of_a_row_the_first_withdrawal_and_the_last_row_count(
+def test_of_several_revisions_of_a_row_the_first_retractions_and_the_last_row_count(
     query: str,
 ) -> None:
     known = [("-U", 9), ("+U", 3), ("-U", 3), ("+U", 5), ("-U", 5), ("+U", 4)]

@@ -179,7 +179,7 @@ def test_auctions_are_open_for_as_long_as_a_hundred_others_need_to_begin() -> No
     assert sorted(auctions["category"].unique()) == [10, 11, 12, 13, 14]
 
 
-def test_a_channel_has_one_address_which_tells_its_number_nine_times_of_ten() -> None:
+def test_a_channel_has_one_address_which_has_its_number_nine_times_of_ten() -> None:
     bids = rows("bid", LONG)
     assert (bids.group_by("channel").agg(pl.col("url").n_unique())["url"] == 1).all()
     big = bids["channel"].is_in(["Google", "Facebook", "Baidu", "Apple"])

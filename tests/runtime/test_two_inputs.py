@@ -61,7 +61,7 @@ def test_a_row_is_late_by_its_own_stream() -> None:
     assert counted(asked) == [(0, 2, "late")]
 
 
-def test_a_row_is_expired_by_its_own_stream_and_told_with_its_name_and_watermark() -> None:
+def test_a_row_is_expired_by_its_own_stream_and_reported_with_its_name_and_watermark() -> None:
     asked = query()
     push(asked, "orders", 1, "05:00")
     push(asked, "shipments", 2, "01:00")

@@ -49,7 +49,7 @@ def since(program: Program) -> int | None:
     return policy.since
 
 
-def test_a_changed_script_goes_on_or_is_told_why_not(tmp_path: Path) -> None:
+def test_a_changed_script_goes_on_or_is_emitted_why_not(tmp_path: Path) -> None:
     folder = tmp_path / "sqlwin"
     settle(TEXT, folder)
     other = TEXT.replace("INTO one", "INTO two").replace(

@@ -52,7 +52,7 @@ def test_a_script_with_its_own_sources_and_sinks(spark: SparkSession, tmp_path: 
     assert (summary.read, summary.emitted) == (6, 2)  # two queries read three rows each
 
 
-def test_what_cannot_be_run_is_told_before_anything_starts(
+def test_what_cannot_be_run_is_reported_before_anything_starts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match=r"no file matches orders/\*\.jsonl of orders; it is"):

@@ -146,7 +146,7 @@ def test_several_buckets_have_rows_and_say_what_one_would(tmp_path: Path, text: 
         assert sum(count > 0 for count in levels.busy[stage].values()) == 4
 
 
-def test_what_is_refused_is_told_once(tmp_path: Path) -> None:
+def test_what_is_refused_is_reported_once(tmp_path: Path) -> None:
     bad = rows(0, 40).with_columns(ts=pl.when(pl.col("n") > 0).then("ts"))
     _, found = fed(program(MINUTES), tmp_path, Step(rows=bad, stream="web"))
     _, cast = fed(program(MINUTES), tmp_path / "app", Step(rows=failing(), stream="app"))

@@ -82,7 +82,7 @@ def in_process() -> EmbeddedQuery:
     return query
 
 
-def test_it_is_asked_as_a_query_in_process(
+def test_it_is_queried_as_a_query_in_process(
     spark: SparkSession, checkpoint: Path, in_process: Any
 ) -> None:
     state = sqlwin.spark.state(spark, checkpoint)

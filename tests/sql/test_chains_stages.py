@@ -203,7 +203,7 @@ def test_equal_stages_are_one_whatever_they_are_called() -> None:
     assert len(below(text.replace("x.n FROM", "x.n, y.n AS m FROM"))) == 1
 
 
-def test_names_are_told_apart() -> None:
+def test_names_are_distinguished() -> None:
     text = f"SELECT bid.n FROM ({COUNTED}) bid JOIN sold ON bid.auction = sold.id"
     assert only(text).name == "bid#2"
     assert [stream.name for stream in sources_of(query(text).plan)] == ["bid", "sold"]

@@ -721,7 +721,7 @@ def test_null_safe_equality_has_two_spellings() -> None:
     assert tree(text.format("IS NOT DISTINCT FROM")) == tree(text.format("<=>"))
 
 
-def test_the_retention_of_rows_that_are_told_once_is_that_of_the_join_too() -> None:
+def test_the_retention_of_rows_that_are_reported_once_is_that_of_the_join_too() -> None:
     text = f"SELECT DISTINCT o.id FROM orders o JOIN shipments s {ON} RETAIN 1 HOUR"
     (below,) = derived_streams(query(text).plan)
     policy = window_policy(below.of[0])

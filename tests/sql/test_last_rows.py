@@ -37,7 +37,7 @@ def test_a_left_join_pads_rows_without_a_last_row() -> None:
 
 
 @pytest.mark.parametrize("where", ["cost > 2", "o.value = s.cost", "o.value > 1 AND cost < 3"])
-def test_other_conditions_are_asked_of_the_last_row(where: str) -> None:
+def test_other_conditions_apply_to_the_last_row(where: str) -> None:
     expected = plan(f"{AS_OF.format('')} WHERE {where}")
     assert plan(f"{NOW}, {LAST} WHERE o.id = s.id AND {where}") == expected
     assert plan(f"{NOW} JOIN {LAST} ON {where} AND o.id = s.id") == expected

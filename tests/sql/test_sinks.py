@@ -98,7 +98,7 @@ def test_there_are_three_kinds() -> None:
     assert (underlined(error), error.legal) == ("s", "append, upsert, retract")
 
 
-def test_a_checkpoint_knows_whether_both_halves_are_told() -> None:
+def test_a_checkpoint_knows_whether_both_halves_are_reported() -> None:
     prints = {
         kind: fingerprint(*script(STREAMS + SINK.format(kind) + COUNTED).queries)
         for kind in ("upsert", "retract")

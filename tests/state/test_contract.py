@@ -179,7 +179,7 @@ def put_and_scan(store: Store, *records: Row) -> None:
 
 
 @pytest.mark.parametrize("kind", STORES)
-def test_a_combine_that_changes_the_columns_is_told(kind: str) -> None:
+def test_a_combine_that_changes_the_columns_is_reported(kind: str) -> None:
     store = STORES[kind](lambda records: records.with_columns(pl.col("x").cast(pl.Float64)))
     with pytest.raises(StateError, match=r"^combine of store test returned .*Float64"):
         put_and_scan(store, at(1), at(1))

@@ -100,7 +100,7 @@ def test_a_life_ends_a_ttl_after_its_last_write_and_at_that_very_time() -> None:
     assert kept.held == 2
 
 
-def test_reading_renews_where_it_is_asked_to() -> None:
+def test_reading_renews_where_it_is_set_to() -> None:
     kept = bucket(NOTHING, update=Update.READ)
     kept.step(0, "ann", "bob", "cid")
     kept.step(30, reads=("ann",))
@@ -170,7 +170,7 @@ def test_incremental_cleanup_may_count_rows_as_well() -> None:
 @pytest.mark.parametrize(
     ("others", "now", "held"), [(3, 60, 3), (4, 60, 5), (4, 74, 5), (4, 75, 4)]
 )
-def test_compaction_is_due_at_a_quarter_of_the_lives_or_of_the_ttl(
+def test_compaction_is_due_at_a_quarter_of_the_entries_or_of_the_ttl(
     others: int, now: int, held: int
 ) -> None:
     kept = bucket(Cleanup(compaction=True))
@@ -182,7 +182,7 @@ def test_compaction_is_due_at_a_quarter_of_the_lives_or_of_the_ttl(
 
 
 @pytest.mark.parametrize("run", [None, "second"])
-def test_a_restore_cleans_where_it_is_asked_to(run: str | None) -> None:
+def test_a_restore_cleans_where_it_is_set_to(run: str | None) -> None:
     kept = bucket(Cleanup(full_snapshot=True))
     kept.open("first")
     kept.step(0, "ann", "bob")
@@ -261,5 +261,5 @@ def test_state_of_another_time_is_refused() -> None:
         kept.open(None)
 
 
-def test_lives_are_a_store_of_its_own_name() -> None:
+def test_ttl_entries_are_a_store_of_its_own_name() -> None:
     assert ttl_layout({}).name == TTL_ENTRIES

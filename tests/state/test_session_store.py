@@ -81,7 +81,7 @@ def test_sessions_to_merge_are_those_that_end_late_and_start_early_enough(
 
 
 @STORES
-def test_both_ends_of_what_is_asked_are_included(made: Callable[[], Store]) -> None:
+def test_both_ends_of_a_range_are_included(made: Callable[[], Store]) -> None:
     store = SessionStore(made())
     store.put(frame(("ann", 100, 200, 1)))
     assert len(store.find_sessions(200, 100)) == 1
