@@ -174,7 +174,7 @@ class EmbeddedQuery(QueryableState):
         return outputs
 
     def table(self) -> pa.Table:
-        """The last revision of every row_key, less what was withdrawn."""
+        """The last revision of every row_key, less what was retracted."""
         return self._outputs.last().to_arrow()
 
     def expired(self, clear: bool = False) -> pa.Table:

@@ -1,11 +1,11 @@
-"""Rows that may be withdrawn: what a batch takes away and what it brings.
+"""Rows that may be retracted: what a batch takes away and what it brings.
 
-A row of weight -1 withdraws the row of the same position, with the values that one came
-with; one of weight +1 is there from now on. In a batch a position is withdrawn at most
+A row of weight -1 retracts the row of the same position, with the values that one came
+with; one of weight +1 is there from now on. In a batch a position is retracted at most
 once and comes at most once, in this order: both together replace it. One that is
 replaced by its equal is as if nothing had come.
 
-A store of rows keeps what was withdrawn as well, with its weight, for what was
+A store of rows keeps what was retracted as well, with its weight, for what was
 written last counts; it goes in its time, like any row.
 
 >>> rows = {"v": [1, 2, 1, 5], "__ts": 0, "__part": 0, "__seq": [7, 7, 8, 9]}
@@ -45,13 +45,13 @@ def effective(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def parted(batch: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What is withdrawn, and what is there from now on, without weights."""
+    """What is retracted, and what is there from now on, without weights."""
     gone = pl.col(WEIGHT) < 0
     return batch.filter(gone).drop(WEIGHT), batch.filter(~gone).drop(WEIGHT)
 
 
 def there(records: pl.DataFrame) -> pl.DataFrame:
-    """Those that were not withdrawn, without weights; all, where none can be."""
+    """Those that were not retracted, without weights; all, where none can be."""
     if WEIGHT not in records.columns:
         return records
     return records.filter(pl.col(WEIGHT) > 0).drop(WEIGHT)

@@ -4,7 +4,7 @@ Records about pairs of rows, see `pair_store`, expire with either of the two.
 
 | a row of a side was | when                                                       |
 |---------------------|------------------------------------------------------------|
-| written             | it came, was replaced or withdrawn, or came again as it was |
+| written             | it came, was replaced or retracted, or came again as it was |
 | read                | a row of the other side matched it, or a result was emitted that it is in |
 
 Reads are noted while the operator runs, and applied when it is done: so an expired row

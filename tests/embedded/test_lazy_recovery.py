@@ -124,7 +124,7 @@ def test_lazily_sessions_are_corrected_as_they_fill_and_retracted_as_they_were_e
     push(query, [order(7, "01:50", 30)])
     assert emissions(query) == [(10.0, "late", 2), (20.0, "late", 0)]  # it goes on to 2:20
     with pytest.raises(sqlwin.Incomplete):
-        query.push("orders", [order(8, "00:30", 2)])  # which withdraws what lost rows made
+        query.push("orders", [order(8, "00:30", 2)])  # which retracts what lost rows made
     push(query, BEFORE)
     assert emissions(query) == [(25.0, "late", 1)]
     push(query, [order(8, "00:30", 2)])

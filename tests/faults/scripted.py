@@ -164,7 +164,7 @@ class Scripted:
         assert comparable(found) == batch_answer(question, taken), question
 
     def last(self, at: int) -> list[Row]:
-        """The last revision of every row key that was not withdrawn."""
+        """The last revision of every row key that was not retracted."""
         found: dict[str, Row] = {}
         for row in lines_of(self.home / f"out{at}"):
             known = found.get(row["row_key"])

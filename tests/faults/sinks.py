@@ -99,7 +99,7 @@ def killed(asked: list[str], moments: list[float]) -> int:
 
 
 def last(folder: Path) -> dict[str, Row]:
-    """The last revision of every row key that was not withdrawn, over all files of a sink."""
+    """The last revision of every row key that was not retracted, over all files of a sink."""
     found: dict[str, Row] = {}
     for file in sorted(folder.glob("*.jsonl")):
         for row in map(json.loads, file.read_text().splitlines()):

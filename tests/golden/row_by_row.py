@@ -133,7 +133,7 @@ class RowByRow:
 
 
 def _as_held(gone: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """Withdrawals with the values held before, not with those of a step folded away."""
+    """Retractions with the values held before, not with those of a step folded away."""
     own = [name for name in held.columns if name not in CHANGE]
     return gone.select(CHANGE).join(held.select(*own, "row_key"), on="row_key").select(held.columns)
 

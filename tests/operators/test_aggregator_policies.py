@@ -185,7 +185,7 @@ def test_an_end_emits_what_waits_late_then_open_windows(late: Late) -> None:
 @pytest.mark.parametrize("restarts", [False, True])
 def test_early_full_late_timeout_and_retractions(restarts: bool) -> None:
     operator = aggregator(
-        withdraw=True, timeout=MINUTE, retain=MINUTE, late_period=10 * SECOND, **EVERY_20
+        update_before=True, timeout=MINUTE, retain=MINUTE, late_period=10 * SECOND, **EVERY_20
     )
     fed = Fed(operator, restarts)
     assert fed(("tea", 1, 0.1), now=0) == []
@@ -214,7 +214,7 @@ def test_early_full_late_timeout_and_retractions(restarts: bool) -> None:
 
 
 def test_a_first_late_row_retracts_nothing_the_next_one_what_it_emitted() -> None:
-    fed = Fed(aggregator(withdraw=True, late=Late.ON_UPDATE))
+    fed = Fed(aggregator(update_before=True, late=Late.ON_UPDATE))
     fed(watermark=2)
     assert fed(("tea", 1, 0.1)) == [("+I", "late", 0, "tea", 1, 1)]
     assert fed(("tea", 2, 0.1)) == [

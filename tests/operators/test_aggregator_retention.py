@@ -45,7 +45,7 @@ def test_a_window_is_retained_until_the_watermark_is_past_its_retention(restarts
 
 
 def test_what_waits_in_a_leaving_window_goes_out_before() -> None:
-    fed = Fed(aggregator(retain=MINUTE, withdraw=True))
+    fed = Fed(aggregator(retain=MINUTE, update_before=True))
     fed(("tea", 1, 0.5), watermark=1)
     fed(("tea", 2, 0.5), now=1)
     assert fed(("tea", 4, 1.5), watermark=2, now=2) == [

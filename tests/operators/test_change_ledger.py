@@ -83,7 +83,7 @@ def test_after_the_clock_went_back_nothing_is_lost() -> None:
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_a_result_whose_row_comes_at_another_instant_has_one_revision_more(pairs: bool) -> None:
-    driven = Joined(join(window(-5, 5), weighted=True, withdraw=pairs, retain=None))
+    driven = Joined(join(window(-5, 5), weighted=True, update_before=pairs, retain=None))
     driven.step(rows_of(LEFT, left(1, 10)), rows_of(RIGHT, left(9, 12)))
     for n, (was, now) in enumerate([(10, 11), (11, 14), (14, 8)], 1):
         moved = driven.step(rows_of(LEFT, left(n, was, weight=-1), left(n + 1, now)))

@@ -116,7 +116,7 @@ def forgetting(draw: st.DrawFn, of: st.SearchStrategy[Fast]) -> Fast:
 
 
 def possible(operator: Fast) -> bool:
-    """Windows in ROWS of rows that may be withdrawn have no TTL."""
+    """Windows in ROWS of rows that may be retracted have no TTL."""
     return not operator.left.weighted or operator.left.at == TS
 
 

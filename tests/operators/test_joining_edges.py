@@ -131,7 +131,7 @@ def test_what_waits_goes_out_together_at_the_end_of_its_period() -> None:
 
 
 def test_an_asof_row_is_corrected_by_a_late_one_that_is_nearer() -> None:
-    driven = Joined(join(AsOf(">="), "left", withdraw=True))
+    driven = Joined(join(AsOf(">="), "left", update_before=True))
     rows = left(("a", 1, 8), ("b", 2, 8)), right(("a", 5, 5))
     assert driven.step(*rows, watermark=8).is_empty()
     assert sent(driven.step(watermark=9), "v", "w") == [

@@ -61,7 +61,7 @@ def specified(fast: OrderedAggregator) -> ReferenceOperator:
             output=fast.output,
             carried=ROWS,
             policy=fast.policy,
-            withdraw=fast.withdraw,
+            update_before=fast.update_before,
             buckets=fast.partition,
             weighted=True,
             ordered=True,

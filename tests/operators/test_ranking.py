@@ -63,7 +63,7 @@ def test_a_window_goes_out_as_it_is_now() -> None:
 
 
 def test_a_filter_above_sees_both_sides() -> None:
-    driven = Driven(ranker(withdraw=True, late=Late.ON_UPDATE))
+    driven = Driven(ranker(update_before=True, late=Late.ON_UPDATE))
     driven.step(rows_of(COLUMNS, TEA, MILK), watermark=60)
     late = driven.step(rows_of(COLUMNS, row(4, 40, "milk", 4)))
     assert emissions(late, "k", "total", "place") == [
@@ -167,9 +167,9 @@ def shown(brute: Brute) -> set[Row]:
 
 POLICIES: list[dict[str, Any]] = [
     {"late": Late.ON_UPDATE},
-    {"late_period": 7, "withdraw": True},
+    {"late_period": 7, "retract": True},
     {"late_period": 3, "early": Early.ON_UPDATE},
-    {"late": Late.ON_UPDATE, "early": Early.EVERY, "early_period": 4, "withdraw": True},
+    {"late": Late.ON_UPDATE, "early": Early.EVERY, "early_period": 4, "retract": True},
     {"late": Late.ON_UPDATE, "early": Early.ROWS, "early_rows": 3, "timeout": 3},
 ]
 

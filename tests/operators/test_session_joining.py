@@ -148,7 +148,7 @@ def test_a_session_that_grows_again_emits_its_padded_rows_once() -> None:
 
 
 def gone(at: int, number: int) -> pl.DataFrame:
-    """A left row of those that `lefts` gives is withdrawn."""
+    """A left row of those that `lefts` gives is retracted."""
     return rows_of(LEFT, (*_row(at, number)[:-1], -1))
 
 

@@ -72,7 +72,7 @@ def test_no_two_are_out_at_once_and_at_the_end_those_of_all_rows_are(
     for batch, ahead, later, end in taken:
         now, watermark = now + later, watermark + ahead
         overlay(out, fed(*batch, now=now, watermark=watermark, end=end))
-        if policy["late"] is Late.NEVER:  # which withdraws nothing but for something better
+        if policy["late"] is Late.NEVER:  # which retracts nothing but for something better
             known, before = sum(n for _, n in out.values()), known
             assert known >= before
     overlay(out, fed(now=now, end=True))

@@ -37,12 +37,14 @@ def looked_up(
     left = Side("left", LEFT, ("k", "j")[:keys], anywhere, 4, weighted=weighted)
     right = Side("right", RIGHT, ("rk", "rj")[:keys], anywhere, 4)
     policy = Policy(None, Late.ON_UPDATE, **more)
-    return StaticJoin(left, right, kind, policy, residual if filtered else None, withdraw=True)
+    return StaticJoin(left, right, kind, policy, residual if filtered else None, update_before=True)
 
 
 def specified(fast: StaticJoin) -> ReferenceStatic:
     sides = [defined.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right)]
-    return ReferenceStatic(*sides, fast.kind, fast.policy, fast.withdraw, residual=fast.residual)
+    return ReferenceStatic(
+        *sides, fast.kind, fast.policy, fast.update_before, residual=fast.residual
+    )
 
 
 JOINS = st.builds(

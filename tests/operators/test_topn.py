@@ -32,7 +32,7 @@ def test_a_better_row_pushes_the_last_out() -> None:
 
 
 def test_a_row_that_moves_is_updated_and_retracted_where_asked() -> None:
-    driven = Driven(top(limit=2, withdraw=True))
+    driven = Driven(top(limit=2, update_before=True))
     driven.step(rows_of(COLUMNS, ("a", 5.0, 10, 0, 1)))
     emitted = driven.step(rows_of(COLUMNS, ("a", 7.0, 11, 0, 2)))
     assert emissions(emitted, "x", "place") == [
@@ -187,7 +187,7 @@ class Brute:
             now = (*row[:2], place)
             if now == old:
                 continue
-            if old and self.operator.withdraw:
+            if old and self.operator.update_before:
                 out.append((name(row), "-U", "early", revision, *old))
             out.append((name(row), "+U" if old else "+I", "early", revision + 1, *now))
             self.sent[row] = (revision + 1, now)
@@ -204,7 +204,7 @@ def name(row: Row) -> str:
 POLICIES: list[dict[str, Any]] = [
     {},
     {"early": None},
-    {"withdraw": True},
+    {"retract": True},
     {"early": Early.EVERY, "early_period": 5},
     {"early": Early.ROWS, "early_rows": 4},
 ]

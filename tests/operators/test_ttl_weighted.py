@@ -79,7 +79,7 @@ def knowing(inner: Any, keys: Sequence[str], again: bool) -> ChangelogNormalizer
 
 @dataclass(frozen=True)
 class Case:
-    """ttl: of the state. forgotten: at which steps rows come without a withdrawal before."""
+    """ttl: of the state. forgotten: at which steps rows come without a retraction before."""
 
     ttl: Ttl | None
     forgotten: tuple[bool, ...]
@@ -178,13 +178,15 @@ FEW = steps(
 
 @given(cases(3), st.booleans(), st.sampled_from([None, *Early]), st.booleans(), FEW)
 def test_rows_that_change_their_partition(
-    case: Case, withdraw: bool, early: Early | None, follows: bool, taken: list[Step]
+    case: Case, update_before: bool, early: Early | None, follows: bool, taken: list[Step]
 ) -> None:
-    """And wait to be known so, in which time they are withdrawn, and come again."""
+    """And wait to be known so, in which time they are retracted, and come again."""
     frames = [Frame(Unit.RANGE, None, 0), Frame(Unit.ROWS, 1, int(follows))]
     calls = [("count", ("k",), frame) for frame in frames]
     policy: dict[str, Any] = {"early": early, "early_period": 5, "early_rows": 3}
-    inner = case.of(overs.over(*calls, late_period=6, withdraw=withdraw, **policy, **OF_CHANGES))
+    inner = case.of(
+        overs.over(*calls, late_period=6, update_before=update_before, **policy, **OF_CHANGES)
+    )
     agree(case, inner, overs.specified(inner), ("k",), overs.COLUMNS, taken, ahead=True)
 
 
@@ -195,9 +197,9 @@ def test_rows_that_change_their_partition(
     st.booleans(),
 )
 def test_sessions(
-    case: Case, asked: WindowAggregate | WindowRank, taken: list[Step], withdraw: bool
+    case: Case, asked: WindowAggregate | WindowRank, taken: list[Step], update_before: bool
 ) -> None:
-    inner, defined = weighted_sessions.both(asked, withdraw)
+    inner, defined = weighted_sessions.both(asked, update_before)
     agree(case, case.of(inner), defined, ttl_keys(asked), OWN, taken)
 
 

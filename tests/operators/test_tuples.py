@@ -41,14 +41,14 @@ def tuples(
     partition: tuple[str, ...] = (),
     keys: tuple[str, ...] = (),
     where: str | None = None,
-    withdraw: bool = False,
+    update_before: bool = False,
     **policy: Any,
 ) -> TupleAggregator:
     hop = Hop(size, advance, unit=Unit.ROWS)
     kept = {key: COLUMNS[key] for key in keys}
     values = tuple(pl.Int64() for _ in folds)
     policy_ = Policy(None, **policy)
-    made = TupleAggregator("s", hop, COLUMNS, kept, folds, values, policy_, withdraw)
+    made = TupleAggregator("s", hop, COLUMNS, kept, folds, values, policy_, update_before)
     return replace(made, partition=partition, where=where)
 
 
@@ -70,7 +70,7 @@ def test_the_worked_example_of_samza_552() -> None:
 
 
 def test_what_was_retracted_is_what_was_sent() -> None:
-    driven = Driven(tuples(3, 3, withdraw=True, early=Early.ON_UPDATE))
+    driven = Driven(tuples(3, 3, update_before=True, early=Early.ON_UPDATE))
     assert emissions(driven.step(rows_of(COLUMNS, message(1, 7))), "m") == [("+I", "early", 0, 7)]
     assert emissions(driven.step(rows_of(COLUMNS, message(2, 9), message(3, 1))), "m") == [
         ("-U", "full", 0, 7),
@@ -119,7 +119,9 @@ def test_full_state_is_kept_in_lists() -> None:
         fold("all", "collect_list", ("x",), (pa.int64(),), pa.list_(pa.int64()), "ok"),
     )
     values = (pl.Float64(), pl.Int64(), pl.List(pl.Int64()))
-    operator = replace(tuples(4, 2, exact, early=Early.ON_UPDATE, withdraw=True), values=values)
+    operator = replace(
+        tuples(4, 2, exact, early=Early.ON_UPDATE, update_before=True), values=values
+    )
     driven = Driven(operator, restarts=True)
     shown = ("window_start", "mid", "n", "all")
     one = driven.step(rows_of(COLUMNS, message(1, 4), message(2, None), message(3, 4)))
@@ -213,14 +215,14 @@ class Brute:
         self.sent[at] = (revision + 1, now)
         name = json.dumps([*keys, *edges], separators=(",", ":"))
         update = (name, "+U" if old else "+I", emit, revision + 1, *now)
-        withdrawn = (name, "-U", emit, revision, *old)
-        return [withdrawn, update] if old and self.operator.withdraw else [update]
+        retracted = (name, "-U", emit, revision, *old)
+        return [retracted, update] if old and self.operator.update_before else [update]
 
 
 POLICIES: list[dict[str, Any]] = [
     {},
     {"timeout": 6},
-    {"early": Early.ON_UPDATE, "withdraw": True, "timeout": 4},
+    {"early": Early.ON_UPDATE, "retract": True, "timeout": 4},
     {"early": Early.EVERY, "early_period": 5},
     {"early": Early.ROWS, "early_rows": 3, "timeout": 3},
 ]

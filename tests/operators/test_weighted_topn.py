@@ -19,7 +19,7 @@ from tests.support.operators.weighted_topn import STEPS, operators, specified
 
 def weighted(limit: int = 1, **rest: object) -> TopRows:
     made = top(limit, **rest)  # type: ignore[arg-type]
-    kept = (made.standing, made.limit, made.policy, made.withdraw)
+    kept = (made.standing, made.limit, made.policy, made.update_before)
     return TopRows("s", COLUMNS, "place", *kept, weighted=True)
 
 
@@ -69,7 +69,7 @@ def test_a_settled_partition_is_full_and_leaves_nothing() -> None:
 
 
 def test_the_next_takes_the_place_of_one_that_is_retracted() -> None:
-    driven = Driven(weighted(withdraw=True), restarts=True)
+    driven = Driven(weighted(update_before=True), restarts=True)
     best, second = ("a", 5.0, 10, 0, 1), ("a", 3.0, 11, 0, 2)
     came = rows_of(COLUMNS, best, second)
     assert emissions(driven.step(came), "x", "place") == [("+I", "early", 0, 5.0, 1)]

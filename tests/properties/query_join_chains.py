@@ -1,7 +1,7 @@
 """Random joins above windows, above joins and below windows, over the streams `l`, `r`, `z`.
 
 What is joined has corrections of its own: windows emitted early and late, pairs of a join that
-are withdrawn. The join above is to end up as if they had been emitted once. A side has the
+are retracted. The join above is to end up as if they had been emitted once. A side has the
 columns `k`, `ws`, `we`, `n`, `x` to sqlwin and to DuckDB alike.
 """
 
@@ -22,7 +22,7 @@ HOUR = "RETAIN 1 HOUR"
 RETAINED = (HOUR, "RETAIN 1 HOUR OR 100000 ROWS")
 """Of a join whose inputs all have an event time."""
 OUTGROWN = " HAVING COUNT(*) < 3"
-"""What an early revision passes and a later one does not: the group is withdrawn."""
+"""What an early revision passes and a later one does not: the group is retracted."""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Residual:
 def joined(query: Query, join: Join, derives: bool) -> Lowered:
     above, _ = until(query.plan, lambda node: node is join)
     having = condition(above)
-    made = _definition(join, withdraw=pairs(query, derives) or having is not None)
+    made = _definition(join, update_before=pairs(query, derives) or having is not None)
     return Lowered(
         query=query,
         inputs=(_input(join, 0), _input(join, 1)),
@@ -70,9 +70,9 @@ def joined(query: Query, join: Join, derives: bool) -> Lowered:
     )
 
 
-def _definition(join: Join, withdraw: bool) -> Single:
+def _definition(join: Join, update_before: bool) -> Single:
     left, right = (_side(join, at) for at in range(2))
-    how = (join.kind, join.policy, withdraw)
+    how = (join.kind, join.policy, update_before)
     residual = None if join.residual is None else Residual(join.residual)
     if join.static:
         return ReferenceStatic(left, right, *how, residual=residual)

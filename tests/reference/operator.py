@@ -16,20 +16,20 @@ goes out follows from these definitions:
 - a tuple window is never late: shown before its messages were there, it is open again
   when the next one comes, and it is emitted `full` once more when it is;
 - a session that the rows of a batch make another one has *vanished*. What waited there
-  waits on in what replaces it. If it is out, it is withdrawn directly before one of those
+  waits on in what replaces it. If it is out, it is retracted directly before one of those
   is emitted, and late ones of those go out with it; if it was late it is also due by
   itself, as the late policy says;
 - a session that is full when it begins is emitted `full` if it replaces an open one, of
   which a late row made it a part;
 - an emission is as `definitions/emitted.py` says;
-- a batch that withdraws rows is two: one without them, and then one of its new rows.
+- a batch that retracts rows is two: one without them, and then one of its new rows.
   A window without rows is there no more: one that is out waits, as the policy of a window
-  that was touched says, and is withdrawn in its turn; so if it becomes full. A row comes
+  that was touched says, and is retracted in its turn; so if it becomes full. A row comes
   again under its row_key: it was never gone. One that was late and is not full any more,
-  for rows that followed are withdrawn, is `shown`;
-- a session whose rows are withdrawn may leave others in its place, so there a batch is one:
+  for rows that followed are retracted, is `shown`;
+- a session whose rows are retracted may leave others in its place, so there a batch is one:
   what its rows now make. One that has vanished waits as its own policy says, open or late.
-  It is *deserted* if no open window replaces it: then it is withdrawn at the latest when it
+  It is *deserted* if no open window replaces it: then it is retracted at the latest when it
   becomes full, or at once if it was open and is full by then, or when it leaves;
 - windows of rows that are numbered by event time hold, after each batch, what the numbers then
   say. One is full when its last number is certain: so many rows of its bucket were before the
@@ -62,10 +62,10 @@ from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT
 from tests.reference.definitions.admitted import expired, fresh, misses
 from tests.reference.definitions.emitted import alone
 from tests.reference.definitions.horizons import floor_frame, horizons
+from tests.reference.definitions.retracted import acting, changed, horizon
 from tests.reference.definitions.sending import Sender
 from tests.reference.definitions.sessions import replaces
 from tests.reference.definitions.window import Position, Window, by_position, muted, position
-from tests.reference.definitions.withdrawn import acting, changed, horizon
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.sessions import Span
 
@@ -223,7 +223,7 @@ class ReferenceOperator(Sender):
             return self._remake(gone, came, now)
         if self.definition.ordered:
             return self._renumber(gone, came, now)
-        left = self._withdraw(gone, now)
+        left = self._retract(gone, now)
         emitted = self._take(came, now, left) if came else self.nothing()
         # open ones that are full now that no rows are waited for
         full = [self.emitted.vanished[key] for key in left if key in self.emitted.vanished]
@@ -288,7 +288,7 @@ class ReferenceOperator(Sender):
         never = shown if self.policy.late is Late.NEVER else []
         return pl.concat([full, self.emit(self.of_waiting(never), "late")])
 
-    def _withdraw(self, positions: set[Position], now: int) -> set[str]:
+    def _retract(self, positions: set[Position], now: int) -> set[str]:
         """row_keys of those that were open and, as nothing of them is waited for, are full."""
         if not positions:
             return set()

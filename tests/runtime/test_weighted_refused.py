@@ -1,4 +1,4 @@
-"""What cannot be made of rows that may be withdrawn is refused by name, before it runs."""
+"""What cannot be made of rows that may be retracted is refused by name, before it runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SESSION = "SESSION INTERVAL '1' HOUR GAP"
 @pytest.mark.parametrize(
     ("window", "kept", "why"),
     [
-        (SESSION, "EXPIRED EMIT", "EXPIRED EMIT of an input whose rows may be withdrawn"),
+        (SESSION, "EXPIRED EMIT", "EXPIRED EMIT of an input whose rows may be retracted"),
     ],
 )
 def test_a_window_is_refused(window: str, kept: str, why: str) -> None:
@@ -37,7 +37,7 @@ def test_with_a_ttl_as_without_and_rows_are_counted_only_without() -> None:
             counted + "COUNT(*) AS n FROM minutes OVER (ROWS 9 PRECEDING ADVANCE BY 3 ROWS)"
         )
     ttl = MINUTES.replace("SELECT user, SUM", hint + "user, SUM")
-    with pytest.raises(QueryError, match="RETAIN n ROWS of an input whose rows may be withdrawn"):
+    with pytest.raises(QueryError, match="RETAIN n ROWS of an input whose rows may be retracted"):
         sqlwin.query(ttl.format(emit="", window=SESSION, kept="RETAIN 3 ROWS"))
     sqlwin.query(ttl.format(emit="", window=SESSION, kept=""))
     below = MINUTES.replace(

@@ -114,7 +114,7 @@ def test_a_key_may_stand_beside_its_column() -> None:
     ],
 )
 def test_what_takes_insertions_alone_is_refused(query: str) -> None:
-    with pytest.raises(QueryError, match="of an input whose rows may be withdrawn"):
+    with pytest.raises(QueryError, match="of an input whose rows may be retracted"):
         chain(script(declared("", "changelog = 'retract'") + ";" + query).queries[0])
 
 

@@ -23,7 +23,7 @@ Records of `pending` lie by the time they are due, so those that went out are ev
 and the rest stays where it is. A record that is replaced before is void: by one that is due
 sooner, by none if the change was undone, or as an end of input emits what is due later.
 
-Worked example, LATE EVERY 10 s: at now = 3 a right row withdraws a padded result, which is pending
+Worked example, LATE EVERY 10 s: at now = 3 a right row retracts a padded result, which is pending
 as -1, and makes a pair, as 1; both are due at 10. The right row is retracted at now = 7: both are
 void. Otherwise `-D` and `+I` go out at 10, and all records below 10 are evicted.
 """
@@ -71,7 +71,7 @@ class ChangeLedger:
     right: Side
     policy: Policy
     repeats: bool
-    withdraw: bool
+    update_before: bool
 
     @property
     def batched(self) -> bool:
@@ -217,7 +217,7 @@ class ChangeLedger:
             last = results.with_columns(self._time, pl.col(REVISION) + 1)
             put = last.filter(pl.col(REVISION) > 0).select(*stores[STORE].layout.schema)
             stores[STORE].put(put)
-        return changelog(results, self.output, self.withdraw)
+        return changelog(results, self.output, self.update_before)
 
     def _results(self, changes: pl.DataFrame) -> pl.DataFrame:
         """A line a result, as the kernel has it: those that are no more, then by their rows."""

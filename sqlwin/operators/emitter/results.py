@@ -49,7 +49,7 @@ class Results(ABC):
     """An operator whose results a ledger emits. ids: a frame with the ledger's identity."""
 
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     weighted: bool = False
 
     @property
@@ -215,7 +215,7 @@ class ResultLedger(ResultRecords):
     def changes(self, results: pl.DataFrame) -> pl.DataFrame:
         """What is emitted of results with values, `__exists` and `__word`."""
         return changelog(
-            self.results.presented(results), self.results.output, self.results.withdraw
+            self.results.presented(results), self.results.output, self.results.update_before
         )
 
     def revised(self, sent: pl.DataFrame) -> pl.DataFrame:

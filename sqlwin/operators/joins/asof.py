@@ -59,7 +59,7 @@ class AsOfJoin(Joining):
     match: AsOf
     kind: str
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in ("inner", "left"):
@@ -75,7 +75,7 @@ class AsOfJoin(Joining):
         kind: str,
         policy: Policy,
         slice_width: int,
-        withdraw: bool = False,
+        update_before: bool = False,
         **more: Any,
     ) -> AsOfJoin:
         """left, right: columns and keys of each side; more: as in `Side`."""
@@ -83,7 +83,7 @@ class AsOfJoin(Joining):
         one, other = ({"forgets": side in ttls, **more} for side in ("left", "right"))
         first = Side("left", *left, window, slice_width, **one)
         second = Side("right", *right, window.mirrored, slice_width, **other)
-        return cls(first, second, match, kind, policy, withdraw)
+        return cls(first, second, match, kind, policy, update_before)
 
     @property
     def repeats(self) -> bool:
@@ -153,7 +153,7 @@ class AsOfJoin(Joining):
     def _judged(
         self, rows: pl.DataFrame, lefts: Arrivals, rights: Arrivals, stores: Stores
     ) -> pl.DataFrame:
-        """Rows, and those withdrawn, with what was emitted and whether a result is wanted."""
+        """Rows, and those retracted, with what was emitted and whether a result is wanted."""
         left, gone = self.left, (lefts.gone, rights.gone)
         alive = self.nearest.valued(rows, stores, gone).with_columns(pl.lit(True).alias(LIVES))
         dead = self.nearest.valued(left.less(lefts.gone, lefts.new), stores, gone)

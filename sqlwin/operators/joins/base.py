@@ -33,7 +33,7 @@ class Joining(ABC):
     right: Side
     kind: str
     policy: Policy
-    withdraw: bool
+    update_before: bool
 
     @property
     def output(self) -> Columns:
@@ -62,7 +62,7 @@ class Joining(ABC):
     @cached_property
     def ledger(self) -> ChangeLedger:
         sides = (self.left, self.right)
-        return ChangeLedger(self.output, *sides, self.policy, self.repeats, self.withdraw)
+        return ChangeLedger(self.output, *sides, self.policy, self.repeats, self.update_before)
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         """What `on_batch` takes of the rows of a side: 0 is the left one. Stateless."""

@@ -2,7 +2,7 @@
 
 Where rows have a TTL, a left row that is *met*, emitted or certain when it was looked
 at, keeps the right row it met when that one is forgotten: until a nearer one comes, or that
-one is withdrawn, or the left row is replaced. So it is known by its place as well.
+one is retracted, or the left row is replaced. So it is known by its place as well.
 
 | `left_known`                | is                                             |
 |-----------------------------|------------------------------------------------|
@@ -78,7 +78,7 @@ class Nearest:
     ) -> pl.DataFrame:
         """Left rows with the nearest right row of each and what is known of them.
 
-        gone: the left and the right rows that a batch withdraws.
+        gone: the left and the right rows that a batch retracts.
         """
         left, right = self.left, self.right
         others = right.near(rows, left, stores)
@@ -109,7 +109,7 @@ class Nearest:
     ) -> pl.DataFrame:
         """With the right row that each has met, where that is nearer than any that is there.
 
-        `__back`: the one it has met is withdrawn; `__anew`: the row itself is.
+        `__back`: the one it has met is retracted; `__anew`: the row itself is.
         """
         right, own = marked(self.right), list(self.left.identity)
         lefts, rights = gone or (None, None)

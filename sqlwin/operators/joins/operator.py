@@ -10,7 +10,7 @@ watermark had passed both its rows, else `full`; it never changes.
 | `left`, `right`             | the row; see `join_sides`                    |
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
 | `pending`, `revisions`      | see `change_ledger`                          |
-| `left_floors`, `right_floors` | see `floors`; with RETAIN n ROWS of rows that may be withdrawn |
+| `left_floors`, `right_floors` | see `floors`; with RETAIN n ROWS of rows that may be retracted |
 | `counts`                    | under ROWS: messages of each side            |
 
 Invariant: every match of two rows of which one may still come is found when the second
@@ -66,7 +66,7 @@ class WindowJoin(Joining):
     """left, right: sides whose windows mirror each other. kind: of `ALONE`.
 
     residual: which of the pairs that are near enough match; a frame of the left columns and
-    then the right ones to BOOLEAN, NULL for no. withdraw: a `+U` stands below its `-U`.
+    then the right ones to BOOLEAN, NULL for no. update_before: a `+U` stands below its `-U`.
     """
 
     left: Side
@@ -74,7 +74,7 @@ class WindowJoin(Joining):
     kind: str
     policy: Policy
     residual: Residual | None = None
-    withdraw: bool = False
+    update_before: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in ALONE:

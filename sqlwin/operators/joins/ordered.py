@@ -1,7 +1,7 @@
 """Joins in ROWS of results: windows over rows that are numbered by event time.
 
 Which rows pair says their number, see `numbered_sides`; a late row gives those behind it other
-numbers, and so other partners. The join is that of rows which may be withdrawn, but for pairs
+numbers, and so other partners. The join is that of rows which may be retracted, but for pairs
 that stay: of two rows one of which goes and comes with another number, and is near enough still.
 
 A row is *settled* when neither its number nor those of its partners can change: then it may be

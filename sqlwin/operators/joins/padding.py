@@ -11,7 +11,7 @@ Invariant: between two calls a row with a match is not out (SEMI: one without is
 certain row without one is; but for what LATE NEVER keeps silent.
 
 Worked example, LEFT: a row at 10 that is certain at 15 and has no match is out, padded. A
-late right row makes it one: the padded row is withdrawn, with the word and the time of
+late right row makes it one: the padded row is retracted, with the word and the time of
 that match.
 """
 
@@ -72,9 +72,9 @@ class Alone:
     def touched(
         self, arrivals: Arrivals, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores
     ) -> pl.DataFrame:
-        """Rows that a batch may emit or withdraw, with what is known of them from now on.
+        """Rows that a batch may emit or retract, with what is known of them from now on.
 
-        gone, came: pairs. A row withdrawn has no `__wanted`; one replaced has its new values.
+        gone, came: pairs. A row retracted has no `__wanted`; one replaced has its new values.
         """
         side, on = self.side, list(self.side.identity)
         causes = [self._causes(came, 1, stores), self._causes(gone, -1, stores)]
@@ -96,15 +96,15 @@ class Alone:
         return self.side.bounded(touched, stores)
 
     def changes(self, touched: pl.DataFrame, gone: pl.DataFrame, moment: Moment) -> pl.DataFrame:
-        """What becomes true and untrue of `touched` rows. gone: those withdrawn or replaced."""
+        """What becomes true and untrue of `touched` rows. gone: those retracted or replaced."""
         rows = touched.with_columns(self._wanted(moment))
         same = pl.col(OUT) == pl.col(WANTED)
         moved = rows.filter(~same | (pl.col(WANTED) & pl.col(REPLACED)))
         old, new = moved.filter(pl.col(OUT)), moved.filter(pl.col(WANTED))
-        withdrawn = self._as_they_were(old, gone)
+        retracted = self._as_they_were(old, gone)
         return pl.concat(
             [
-                self._change(withdrawn, -1, self._undone(moment)),
+                self._change(retracted, -1, self._undone(moment)),
                 self._change(new, 1, self._done(moment)),
             ]
         )
@@ -118,7 +118,7 @@ class Alone:
         stores: Stores,
     ) -> None:
         """taken: the changes that go out some time; those left out change nothing. gone: rows
-        withdrawn or replaced, whose keys may be others now."""
+        retracted or replaced, whose keys may be others now."""
         if touched.is_empty():
             return
         if self._keys and len(gone):
@@ -211,11 +211,11 @@ class Alone:
         return pl.concat([others, old.select(others.columns)])
 
     def _undone(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
-        """The word and the time of a withdrawal."""
+        """The word and the time of a retraction."""
         came = CAUSES[2:] if self.kind == "semi" else CAUSES[:2]
         row, pairs = self._by_row(moment), by_pairs(moment, *came)
-        withdrawn = pl.col(REPLACED)
-        return either(withdrawn, row, pairs)
+        retracted = pl.col(REPLACED)
+        return either(retracted, row, pairs)
 
     def _done(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         if self.kind == "semi":

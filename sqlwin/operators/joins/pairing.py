@@ -49,7 +49,7 @@ def of_pairs(side: Side, pairs: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Changes:
-    """Pairs that a batch withdraws, `gone`, and pairs that it makes, `came`.
+    """Pairs that a batch retracts, `gone`, and pairs that it makes, `came`.
 
     settled: by the name of a side, rows that are certain by what the batch did to others.
     """

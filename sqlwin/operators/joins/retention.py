@@ -6,7 +6,7 @@ is let go once the watermark has passed its window, so no match that is on time 
 that comes late and below it has expired. Where partners may be later without end there is
 no window to wait for: the row is let go when the watermark is past it.
 
-Where rows may be withdrawn the horizon is the greatest that it ever was, see `horizon`.
+Where rows may be retracted the horizon is the greatest that it ever was, see `horizon`.
 
 Invariant: the stores hold the n greatest rows of every key of the side.
 
@@ -49,7 +49,7 @@ class Newest(KeyHorizons):
 
     @cached_property
     def reached(self) -> Horizons | None:
-        """Where horizons are noted, for rows may be withdrawn."""
+        """Where horizons are noted, for rows may be retracted."""
         types = {key: self.side.columns[key] for key in self.side.keys}
         name = f"{self.side.name}_{STORE}"
         return Horizons(types, name, ttl=None) if self.side.weighted else None

@@ -3,7 +3,7 @@
 Each row is in one session of its side, `[first, last + gap)` over all rows of its session key,
 or, where one side has none, at its instant. A pair matches if these have an instant in common,
 further keys are equal and the residual is true. A late row may make a session grow, or bridge
-two, so that more rows match; one that is withdrawn may part it, so that fewer do. What is
+two, so that more rows match; one that is retracted may part it, so that fewer do. What is
 emitted of a row by itself is as in other joins (`padding`); it is certain when the watermark is
 past the end of its session.
 
@@ -17,7 +17,7 @@ Invariant: between two calls the matches emitted, or waiting, are those of all r
 
 Worked example, LEFT, gaps of 10: a left row at 0, a right one at 12: [0, 10) and [12, 22) do
 not overlap. Watermark 11: the left row goes out, padded. A late left row at 8 makes its session
-[0, 18): the padded row is withdrawn, and both left rows pair with the right one. The first pair
+[0, 18): the padded row is retracted, and both left rows pair with the right one. The first pair
 is not late, for the watermark has not passed 12.
 """
 

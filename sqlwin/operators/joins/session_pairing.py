@@ -2,7 +2,7 @@
 
 Rows of a batch make sessions grow, or part them, so that rows pair, or cease to, which were
 all there before. What has changed is seen as *parts*: rows of the same session before and of
-the same one now. Rows that are new were in none, and those withdrawn are in none. A session
+the same one now. Rows that are new were in none, and those retracted are in none. A session
 that did not change is one part.
 
 | two parts                              | their pairs |
@@ -18,7 +18,7 @@ that it is gone.
 Worked example, gaps of 10: left rows at 0 and 20, so [0, 10) and [20, 30); a right row at 24,
 so [24, 34): it pairs with the row at 20. A late left row at 10 makes them [0, 30), with parts
 [0, 10), [20, 30) and the new row. The first and the last have new pairs, that with 24. The row
-at 10 is withdrawn: again there are three parts, and the pairs of two of them are gone.
+at 10 is retracted: again there are three parts, and the pairs of two of them are gone.
 """
 
 from __future__ import annotations

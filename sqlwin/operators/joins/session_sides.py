@@ -6,7 +6,7 @@
 | `left_sessions`, `right_sessions` | a session, with its first and last position         |
 
 A session is found among all rows of the side's session key. Since nothing but a pause ends
-it, it only grows, unless rows are withdrawn: then it may be shorter, parted or gone. It is
+it, it only grows, unless rows are retracted: then it may be shorter, parted or gone. It is
 over for rows that come in time once the watermark is past its end, and for late ones once
 RETAIN is past it too: no row that may still come touches it then, nor brings a session of
 the other side into reach of it that did not overlap it before. For what is brought so far
@@ -19,7 +19,7 @@ is: the one that reaches over the horizon.
 Where rows of a side are in no session, each of its instants t stands for one, `[t, t + 1)`, which
 never grows: sessions of the other side overlap it that hold t.
 
-Rows that may be withdrawn are so only while they are in retention themselves, so none of a
+Rows that may be retracted are so only while they are in retention themselves, so none of a
 session that is over.
 
 Invariant: each row in the store that is not let go is in one session of the store.

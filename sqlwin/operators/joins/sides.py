@@ -16,7 +16,7 @@ Where the equal keys come first a scan reads only those it is asked for.
 Invariant: in the store is each row that may match one that is not expired, and each that is
 not expired itself. So, of a side whose partners are at most `reach` later, those at
 `closed - reach - retain` and after. Under ROWS, where nothing expires, a row may be let go
-as soon as all its partners have come: then it cannot be withdrawn any more.
+as soon as all its partners have come: then it cannot be retracted any more.
 
 >>> from sqlwin.windows import JoinWindow, Unit
 >>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 10), slice_width=60)
@@ -52,7 +52,7 @@ Columns = dict[str, pl.DataType]
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What a batch does to a side: rows it adds, rows it withdraws. A row replaced is in both.
+    """What a batch does to a side: rows it adds, rows it retracts. A row replaced is in both.
 
     moved: rows of which the number alone is another, as they were; as they are, they are among
     the new ones.
@@ -76,7 +76,7 @@ class Side:
     """columns: of its rows. keys: equal to those of the other side, one by one.
 
     window: how far partners are from its rows. place: what distinguishes rows of one instant,
-    and breaks ties. large: the window is, so read by keys. weighted: rows may be withdrawn.
+    and breaks ties. large: the window is, so read by keys. weighted: rows may be retracted.
     forgets: by a TTL, so what corrects a row may have to stand for it. timed: they have an event
     time; what has none is not let go by time.
     """
@@ -175,10 +175,10 @@ class Side:
     # Rows that come.
 
     def arrivals(self, batch: pl.DataFrame, stores: Stores) -> Arrivals:
-        """Of several rows of one position the last counts; a weight of -1 withdraws.
+        """Of several rows of one position the last counts; a weight of -1 retracts.
 
-        A position whose first row withdraws one that is not there is left alone; where
-        rows are forgotten, the withdrawal is.
+        A position whose first row retracts one that is not there is left alone; where
+        rows are forgotten, the retraction is.
         """
         if not self.weighted:
             rows = batch.select(*self.row)

@@ -3,7 +3,7 @@
 The table is whole before the first left row, and so is each later version of it, so all that is
 true of a left row is known at once: its pairs, or that it has none. Nothing of it is kept, and
 nothing is late; what it makes goes out `full`, at once or at the end of an EARLY period. A left row
-of weight -1 withdraws what the row of its position made.
+of weight -1 retracts what the row of its position made.
 
 | store              | record                                            |
 |--------------------|---------------------------------------------------|
@@ -49,7 +49,7 @@ class StaticJoin(Joining):
     kind: str
     policy: Policy
     residual: Residual | None = None
-    withdraw: bool = False
+    update_before: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -2,7 +2,7 @@
 
 A result has no order of arrival that another run would repeat, so its rows are numbered, from 1
 within a partition key, in the order of event time, ties by position. A row that comes between
-others, or goes, gives those behind it other numbers: they are withdrawn at the old one and come
+others, or goes, gives those behind it other numbers: they are retracted at the old one and come
 at the new.
 
 | store     | record                                                                    |
@@ -19,7 +19,7 @@ Invariant: `__number` of the rows of a partition count up by one to `__count`; t
 let go had 1 to `__fixed`. `__closed` is one more than `__certain` ever was.
 
 Worked example: rows at 10 and 30 have the numbers 1 and 2; at watermark 20 one is certain. A
-late row at 15 takes number 2: the one at 30 is withdrawn there and comes at 3.
+late row at 15 takes number 2: the one at 30 is retracted there and comes at 3.
 """
 
 from __future__ import annotations

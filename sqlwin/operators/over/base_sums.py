@@ -7,8 +7,8 @@
 
 n: the number of the share (the calls of one partition). `base` has the rows of each
 time slice of the row store, as they came; a late row is merged into its slice, and one
-that is withdrawn taken out of it. Where accumulators do not let go of a row and rows may
-be withdrawn, there is no `base`: what it would have is lifted from the row store. The same where
+that is retracted taken out of it. Where accumulators do not let go of a row and rows may
+be retracted, there is no `base`: what it would have is lifted from the row store. The same where
 the order has further keys and an accumulator holds positions: rows of one instant, which come in
 several batches, are put in order together. In `past` they are together as well: whole slices of the
 row store leave, and whole instants of the history.
@@ -88,7 +88,7 @@ class BaseSums:
         if self.folds and self.sliced:
             stores[self.base].put(self._lifted(rows, self._slice))
 
-    def withdraw(self, rows: pl.DataFrame, stores: Stores) -> None:
+    def retract(self, rows: pl.DataFrame, stores: Stores) -> None:
         """Rows of the row store are no more."""
         if self.folds and self.sliced:
             negated = [expr for fold in self.folds for expr in fold.negated()]

@@ -30,7 +30,7 @@ LIMIT = "__limit"
 @dataclass(frozen=True)
 class Limits(KeyHorizons):
     """buckets: the keys within which RETAIN n ROWS counts. reached: where horizons are noted, for
-    rows may be withdrawn."""
+    rows may be retracted."""
 
     policy: Policy
     buckets: tuple[str, ...]

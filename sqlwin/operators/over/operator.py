@@ -61,7 +61,7 @@ class OverAggregator(Results):
 
     per_instant: the rows of one partition and instant make one window, known by
     (partition, start, end); it needs all calls to share partition and frame.
-    weighted: rows may be withdrawn, see `retracting`. recorded: as of `ResultLedger`; while
+    weighted: rows may be retracted, see `retracting`. recorded: as of `ResultLedger`; while
     rows are missing, one that is not there yet was not emitted, however full its frames are.
     """
 
@@ -71,7 +71,7 @@ class OverAggregator(Results):
     policy: Policy
     slice_width: int
     per_instant: bool = False
-    withdraw: bool = False
+    update_before: bool = False
     weighted: bool = False
     recorded: bool = False
 
@@ -91,7 +91,7 @@ class OverAggregator(Results):
     @cached_property
     def ledger(self) -> ResultLedger:
         calls = tuple(c.name for c in self.calls)
-        changing = self.weighted or self.withdraw or self.per_instant
+        changing = self.weighted or self.update_before or self.per_instant
         kept = (*self.carried, *calls) if changing else calls
         return ResultLedger(self, self.identity, TS, kept, self.recorded)
 
@@ -187,7 +187,7 @@ class OverAggregator(Results):
         if not self.weighted:
             return self._take(batch, stores, now)
         gone, came = parted(batch)
-        left = self._withdraw(gone, stores, now)
+        left = self._retract(gone, stores, now)
         kept = self.leaving.lasting(came, stores)
         emitted = self._take(came, stores, now, self.retracting.returning(kept, left, stores))
         return pl.concat([emitted, self._rest(self.retracting.rest(kept, left, stores), stores)])
@@ -199,10 +199,10 @@ class OverAggregator(Results):
         forced = known.filter(FORCED, pl.lit(self.policy.late is Late.NEVER))
         return pl.concat([full, self.ledger.emit(forced, pl.lit("late"), stores)])
 
-    def _withdraw(self, gone: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+    def _retract(self, gone: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         """Take rows out; those that were emitted, were open, and wait for nothing any more."""
         rows = self.retracting.known(gone, stores)
-        touched = self.touching.withdrawn(self._watched(rows, stores), stores)
+        touched = self.touching.retracted(self._watched(rows, stores), stores)
         touched = self.leaving.lasting(touched, stores)
         known = self.ledger.before(touched, stores)
         self.retracting.take_out(rows, stores)

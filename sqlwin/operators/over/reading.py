@@ -184,7 +184,7 @@ class Reading:
 
 
 def stored(stores: Stores, lo: int = START, hi: int = END) -> pl.DataFrame:
-    """Rows of the row store, in order, that were not withdrawn."""
+    """Rows of the row store, in order, that were not retracted."""
     return there(stores[ROWS].scan(lo, hi))
 
 

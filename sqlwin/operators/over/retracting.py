@@ -1,17 +1,17 @@
 """Rows that an OVER operator's input takes back, and rows that come in their place.
 
-A batch is taken in two steps: first what is withdrawn, then what is new. A row that was
+A batch is taken in two steps: first what is retracted, then what is new. A row that was
 emitted and is no more goes out `-D`; one that comes under the position of another is that
 row, `+U`, also where its instant is another: then its record moves there. Of a row whose
-followers are withdrawn after it was emitted full the frame is open again: from then on
+followers are retracted after it was emitted full the frame is open again: from then on
 it counts as shown, so what changes is `late`. A row that is not there, and one that has left
-the row store, cannot be withdrawn: it is passed over. Of one that is evicted and still in frames of
+the row store, cannot be retracted: it is passed over. Of one that is evicted and still in frames of
 others only these change: its result stays as it was emitted.
 
 Invariant: of the records of one position at most one was ever emitted or waits.
 
 Worked example, LEAD(x), rows at 10, 20, watermark 25: the row at 10 is emitted full. The
-one at 20 is withdrawn: LEAD of the one at 10 is NULL, emitted `late`. One at 22 comes: emitted
+one at 20 is retracted: LEAD of the one at 10 is NULL, emitted `late`. One at 22 comes: emitted
 `late` again.
 """
 
@@ -68,14 +68,14 @@ class Retracting:
             return
         stores[ROWS].put(weighed(rows, -1))
         for sums in self.reading.sums:
-            sums.withdraw(rows, stores)
+            sums.retract(rows, stores)
 
     # What comes again.
 
     def returning(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Identities of rows that were emitted, were not full, were withdrawn, and come again.
+        """Identities of rows that were emitted, were not full, were retracted, and come again.
 
-        left: as they were withdrawn they became full. Records of rows that come at another
+        left: as they were retracted they became full. Records of rows that come at another
         instant are there from now on.
         """
         on = list(self.ledger.identity)

@@ -67,7 +67,7 @@ class Touching:
         marks = {HELD: was, FILLED: full & ~was & ~new}
         return self._emitted(rows, hit | (full & ~was), added, full, marks)
 
-    def withdrawn(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def retracted(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The same of stored rows that are to go. `__final`: as of before; `__filled`: it was,
         and lacks rows to follow from then on. And `__now_full`: once they are gone; `__gone`: it
         is the window of one of them; `__left`: of one that was not full and, for all that time

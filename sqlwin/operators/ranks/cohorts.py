@@ -123,7 +123,7 @@ class RankedLedger(ResultLedger):
         ours = pl.any_horizontal(CHOSEN, STANDS)
         placed = placed.with_columns((goes_out(self.kept) & ours).alias(GOES))
         self._settle(placed, stores)
-        return changelog(placed.filter(GOES), self.results.output, self.results.withdraw)
+        return changelog(placed.filter(GOES), self.results.output, self.results.update_before)
 
     def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """And all of their families, and what goes out with those of them that are pending."""

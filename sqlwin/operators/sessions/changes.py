@@ -1,13 +1,13 @@
-"""Sessions of rows that may be withdrawn: each is emitted of the rows that are there.
+"""Sessions of rows that may be retracted: each is emitted of the rows that are there.
 
-A row that is withdrawn may shorten a session, part it in two, or end it. So a pane is kept
+A row that is retracted may shorten a session, part it in two, or end it. So a pane is kept
 for each instant, as in `session_parts`, and apart for each reach and mark that rows of the
-instant have: whether they are there is a matter of counting. A withdrawn row comes as a
+instant have: whether they are there is a matter of counting. A retracted row comes as a
 pane that counts less than none; one that counts none is not there.
 
 Invariant: no session holds an instant whose panes count no row.
 
-Worked example, a gap of 5, rows at 0, 4 and 8: [0, 13). The one at 4 is withdrawn, and no row
+Worked example, a gap of 5, rows at 0, 4 and 8: [0, 13). The one at 4 is retracted, and no row
 is within reach of another: [0, 5) and [8, 13). If it comes again, they are one once more.
 """
 

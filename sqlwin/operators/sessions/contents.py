@@ -41,7 +41,7 @@ class SessionContents(Folded):
     """below: columns of the rows. partition: the session key. where: of messages that count.
 
     instants: they are kept apart, although no session is ever parted. weighted: rows may be
-    withdrawn, and so part one.
+    retracted, and so part one.
     """
 
     stream: str
@@ -92,7 +92,7 @@ class SessionContents(Folded):
     def put(self, rows: pl.DataFrame, stores: Stores) -> None:
         if self.whole:
             messages = rows.select(*self.message)
-            # what is withdrawn is written first, for another may take its place
+            # what is retracted is written first, for another may take its place
             stores[MESSAGES].put(messages.sort(WEIGHT) if self.weighted else messages)
 
     def alone(self, rows: pl.DataFrame) -> pl.DataFrame:

@@ -68,7 +68,7 @@ class SessionAggregator(SessionRestoring):
     values: tuple[pl.DataType, ...]
     policy: Policy
     where: str | None = None
-    withdraw: bool = False
+    update_before: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
     restoring: bool = False
     weighted: bool = False
@@ -76,7 +76,7 @@ class SessionAggregator(SessionRestoring):
 
     def __post_init__(self) -> None:
         if self.weighted and self.policy.expired is Expired.EMIT:
-            raise ValueError("rows that may be withdrawn make no such sessions")
+            raise ValueError("rows that may be retracted make no such sessions")
 
     @cached_property
     def by(self) -> Grouping:

@@ -1,7 +1,7 @@
 """Sessions in ROWS over a result: the gap is rows of other keys.
 
 All rows are numbered in the order of event time, see `ordering`. By their numbers they are the
-rows of a session operator, as of one with a gap of time, which may be withdrawn; its watermark is
+rows of a session operator, as of one with a gap of time, which may be retracted; its watermark is
 how many are certain, and out of retention is what ends before the last that is fixed.
 
 Invariant: beyond a call here, `watermark` of the stores is the watermark, and never a number.
@@ -39,7 +39,7 @@ from sqlwin.schema import PLACE, POSITION, WEIGHT
 
 @dataclass(frozen=True)
 class OrderedSessions:
-    """inner: in ROWS, of rows that may be withdrawn."""
+    """inner: in ROWS, of rows that may be retracted."""
 
     inner: SessionAggregator
 

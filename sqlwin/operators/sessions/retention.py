@@ -4,7 +4,7 @@ A session that ends below the *horizon* is out of retention. By time the horizon
 watermark less RETAIN, and what a late row may join is kept a little longer, see `judging`; with
 RETAIN n ROWS each bucket has its own, the instant of its n-th newest row, or the watermark if
 that is less; under both the later one holds. A bucket is the session key, or what all grouping
-sets have of it. Where rows may be withdrawn its instant never goes back, see `horizon`.
+sets have of it. Where rows may be retracted its instant never goes back, see `horizon`.
 
 The record of a session goes with its segment; panes and messages go by key, so that one
 that has gone on for long holds nothing of other keys back.
@@ -44,7 +44,7 @@ ENDED = "__ended"
 
 @dataclass(frozen=True)
 class SessionRetention(KeyHorizons):
-    """weighted: rows may be withdrawn. judged: the gap, where sessions judge their rows."""
+    """weighted: rows may be retracted. judged: the gap, where sessions judge their rows."""
 
     policy: Policy
     spans: Spans
@@ -63,7 +63,7 @@ class SessionRetention(KeyHorizons):
 
     @cached_property
     def reached(self) -> Horizons | None:
-        """Where horizons are noted, for rows may be withdrawn."""
+        """Where horizons are noted, for rows may be retracted."""
         return Horizons(self._types) if self.weighted and self.by_rows else None
 
     @property

@@ -99,7 +99,7 @@ class Parted(Spans):
         return held.group_by(self.identity).agg(merges(self.folds))
 
     def _counted(self, held: pl.DataFrame) -> pl.DataFrame:
-        """How many rows came; all that were withdrawn count as one."""
+        """How many rows came; all that were retracted count as one."""
         added = pl.col(ROWS).clip(0).sum() + (pl.col(ROWS) < 0).any()
         return held.group_by(self.identity).agg(added.alias(ADDED))
 

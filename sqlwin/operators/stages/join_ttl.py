@@ -1,7 +1,7 @@
 """A join whose rows have a TTL: each row of a side that has one is forgotten by itself, of a
 join of sessions all rows and sessions of a session key.
 
-What was emitted of a row stays: nothing is withdrawn, no match it had is taken back, and
+What was emitted of a row stays: nothing is retracted, no match it had is taken back, and
 a row of the other side that it matched is not padded for its sake. What waits to be emitted
 of it, and the revisions of what was, go with it. Should it come again, by its position, it
 is a new row, and what it makes is `+I`, revision 0. The result of an ASOF join is that of its

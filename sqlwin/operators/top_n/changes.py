@@ -1,17 +1,17 @@
 """Ranked rows that change or go: what is held of each, and what of it was emitted.
 
-Where the input withdraws rows, a place is freed as well as taken: so all rows are held,
+Where the input retracts rows, a place is freed as well as taken: so all rows are held,
 also those beyond the limit, and each with what was last emitted of it.
 
-| a row                              | `__there` | `__sent`, `__old.*` |
-|------------------------------------|-----------|---------------------|
-| is in the input, emitted              | true      | place, values last emitted |
-| is in the input, not emitted, or withdrawn since | true | NULL           |
-| was withdrawn by the input, is emitted | false    | place, values last emitted |
+| a row                                            | `__there` | `__sent`, `__old.*`        |
+|--------------------------------------------------|-----------|----------------------------|
+| is in the input, emitted                         | true      | place, values last emitted |
+| is in the input, not emitted, or retracted since | true      | NULL                       |
+| was retracted by the input, is emitted           | false     | place, values last emitted |
 
 One that is neither in the input nor emitted is not held.
 
-Worked example, the best row: b (5 points) is emitted `+I` 0, c (3) is not. b is withdrawn: it
+Worked example, the best row: b (5 points) is emitted `+I` 0, c (3) is not. b is retracted: it
 goes out `-D` 1, c `+I` 0. Were b replaced by b (4) instead, it would go out `+U` 1.
 """
 
@@ -71,7 +71,7 @@ class TopChanges:
         return [*self.partition, PART, SEQ]
 
     def _less(self, held: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
-        """One that is not there in this place, at this instant, cannot be withdrawn."""
+        """One that is not there in this place, at this instant, cannot be retracted."""
         on = list(dict.fromkeys((*self.partition, *POSITION)))
         marked = gone.select(*on, pl.lit(False).alias(CAME))
         known = held.join(marked, on=on, how="left", nulls_equal=True, maintain_order="left")

@@ -8,14 +8,14 @@ one is beyond retention: what waits goes out, and the partition is forgotten.
 
 An emission says what became of the partition since the one before: a row that is new is
 inserted (`+I`), one that has moved is updated (`+U`), one that was pushed out is
-withdrawn (`-D`, as it was last emitted, one revision on).
+retracted (`-D`, as it was last emitted, one revision on).
 
 Mostly rows come and stay: a row that has come beyond retention is not accepted, while
 those already ranked stay. So a place only ever falls, and what falls beyond `limit` need
-not be kept. Where the input withdraws rows (`weighted`), all are: see `top_changes`. Else:
+not be kept. Where the input retracts rows (`weighted`), all are: see `changes`. Else:
 
 Invariant: `top` holds every row whose place is within `limit`, and besides them
-only rows that were emitted and have not been withdrawn yet; the places counted
+only rows that were emitted and have not been retracted yet; the places counted
 off among the held rows are right up to `limit`, and beyond it wherever they are
 beyond it among all rows. For let r be beyond among all rows. Then at least
 `limit` rows (row_number), strictly better rows (rank) or strictly better values
@@ -33,7 +33,7 @@ rows take the slots 0, 1, … in their order, newest write last. `__sent` is the
 place last emitted, NULL where there was none, `__revision` the revision.
 
 Worked example, the best row by points: b (5 points) comes, is emitted `+I` with
-place 1, revision 0. c (7 points) comes: b is withdrawn, `-D` revision 1, and c
+place 1, revision 0. c (7 points) comes: b is retracted, `-D` revision 1, and c
 inserted, `+I` revision 0. Of a (1 point) nothing is heard or kept. By `ts DESC`
 this keeps the last row of each key: deduplication.
 """
@@ -75,7 +75,7 @@ class TopRows(Counting):
     """carried: the input columns and their dtypes. name: of the column of places.
 
     Where the policy has no EARLY, nothing goes out before the end of input or a TIMEOUT.
-    weighted: rows may be withdrawn. settles: all rows of a partition have one event time,
+    weighted: rows may be retracted. settles: all rows of a partition have one event time,
     and the policy a RETAIN.
     """
 
@@ -85,7 +85,7 @@ class TopRows(Counting):
     standing: Standing
     limit: int
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     weighted: bool = False
     becomes_final: bool = False
 
@@ -271,7 +271,7 @@ class TopRows(Counting):
             pl.lit(emit).alias(WORD),
             row_key_at(self.stream),
         )
-        return changelog(known, self.output, self.withdraw)
+        return changelog(known, self.output, self.update_before)
 
     # What is held.
 

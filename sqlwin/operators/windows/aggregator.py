@@ -50,7 +50,7 @@ class WindowAggregator(RankedResults):
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
     per_row: the position of a row is among the keys, and says with the window what is emitted.
-    weighted: rows may be withdrawn, see `weights`. ranks: of the groups of a window.
+    weighted: rows may be retracted, see `weights`. ranks: of the groups of a window.
     """
 
     stream: str
@@ -60,7 +60,7 @@ class WindowAggregator(RankedResults):
     folds: tuple[Fold, ...]
     values: tuple[pl.DataType, ...]
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
     per_row: bool = False
     weighted: bool = False

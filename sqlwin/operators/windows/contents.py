@@ -7,8 +7,8 @@ minutes costs a row once, not four times. An aggregate of full state (a median) 
 the rows themselves in the messages store, once whatever the windows and grouping
 sets; it is computed from them when a window is emitted.
 
-Where rows may be withdrawn (`weighted`) a withdrawn one comes as a pane that counts less
-than none, and panes of the same instant add up; a message is marked as withdrawn. So an
+Where rows may be retracted (`weighted`) a retracted one comes as a pane that counts less
+than none, and panes of the same instant add up; a message is marked as retracted. So an
 aggregate whose accumulators do not let go of a row, MAX or a sum of floats, is
 computed from messages as well. A window whose panes count no row is not there.
 
@@ -91,7 +91,7 @@ class Contents(Folded):
         return rows.select(*self.read(self.by.keys, self.folds), *weight)
 
     def panes(self, batch: pl.DataFrame) -> pl.DataFrame:
-        """Of what `prepare` made; those of withdrawn rows have less than no rows."""
+        """Of what `prepare` made; those of retracted rows have less than no rows."""
         return self._panes(batch) if self.whole else batch
 
     def _panes(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -114,7 +114,7 @@ class Contents(Folded):
         """Messages alone: the panes have counted them."""
         if self.whole:
             rows = batch.select(*self.message)
-            # what is withdrawn is written first, for another may take its place
+            # what is retracted is written first, for another may take its place
             stores[MESSAGES].put(rows.sort(WEIGHT) if self.weighted else rows)
 
     def lacking(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:

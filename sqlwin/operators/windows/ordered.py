@@ -1,7 +1,7 @@
 """Windows in ROWS over a result, tumbling and hopping.
 
 Rows are numbered in the order of event time, see `ordering`. With their numbers for a time
-they are those of the windowed aggregator over rows that may be withdrawn: a late row withdraws
+they are those of the windowed aggregator over rows that may be retracted: a late row retracts
 at their old numbers the rows behind it and brings them at their new ones, so a window that loses
 one and wins another is corrected. Here each partition has a watermark of its own, which is its
 certain rows: a window is full when its n-th row is there and the watermark is past it. One

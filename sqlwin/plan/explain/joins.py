@@ -216,7 +216,7 @@ def _early(join: Join, policy: Policy) -> str:
     if isinstance(join.match, AsOf):
         return "at once, corrected as nearer rows come"
     if join.kind in _WITHOUT:
-        return f"{_WITHOUT[join.kind]} without a match at once, withdrawn when one comes"
+        return f"{_WITHOUT[join.kind]} without a match at once, retracted when one comes"
     return "each pair as it is found"
 
 

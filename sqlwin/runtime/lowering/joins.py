@@ -54,19 +54,19 @@ class Condition:
         return done.frame[HELD]
 
 
-def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
-    """withdraw: a filter above wants both sides of a change."""
+def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoin:
+    """update_before: a filter above wants both sides of a change."""
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
     weighted = [changing(side) for side in (join.left, join.right)]
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
         width = slice_width(_retained(join))
         more: dict[str, Any] = {"weighted": any(weighted)}
-        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw, **more)
+        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, update_before, **more)
     if isinstance(join.match, JoinSessions):
-        return _of_sessions(join, join.match, (left, right), weighted, withdraw)
+        return _of_sessions(join, join.match, (left, right), weighted, update_before)
     if counts(join) and not arriving(join):
-        return _ordered(join, join.match, (left, right), withdraw)
+        return _ordered(join, join.match, (left, right), update_before)
     match = ANYWHERE if join.static else join.match
     width = _slice(match, _retained(join))
     ttls = join.policy.ttls
@@ -75,11 +75,11 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
     first = Side("left", left, join.left_keys, match, width, *of_left)
     second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
     of = StaticJoin if join.static else WindowJoin
-    return of(first, second, join.kind, join.policy, _residual(join), withdraw)
+    return of(first, second, join.kind, join.policy, _residual(join), update_before)
 
 
 def _ordered(
-    join: Join, match: JoinWindow, columns: tuple[Columns, Columns], withdraw: bool
+    join: Join, match: JoinWindow, columns: tuple[Columns, Columns], update_before: bool
 ) -> OrderedJoin:
     """Rows of a result are numbered by event time; those of a declared stream come with theirs."""
     by_time = ordered_sides(join)
@@ -103,7 +103,7 @@ def _ordered(
             strict=True,
         )
     )
-    return OrderedJoin(left, right, join.kind, join.policy, _residual(join), withdraw)
+    return OrderedJoin(left, right, join.kind, join.policy, _residual(join), update_before)
 
 
 def _of_sessions(
@@ -111,7 +111,7 @@ def _of_sessions(
     match: JoinSessions,
     columns: tuple[Columns, Columns],
     weighted: Sequence[bool],
-    withdraw: bool,
+    update_before: bool,
 ) -> SessionJoin:
     width, interval = slice_width(match.gap + _retained(join)), segment_interval(_retained(join))
     left, right = (
@@ -137,7 +137,7 @@ def _of_sessions(
             strict=True,
         )
     )
-    return SessionJoin(left, right, join.kind, join.policy, _residual(join), withdraw)
+    return SessionJoin(left, right, join.kind, join.policy, _residual(join), update_before)
 
 
 def _residual(join: Join) -> Condition | None:

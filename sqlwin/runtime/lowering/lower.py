@@ -84,8 +84,10 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     by_arrival = window is not None and arriving(window)
     timed = (window is not None or derives) and not by_arrival and stream.ts is not None
     functions = {function.name: function for function in query.functions}
-    withdraw = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
-    assembly = Assembly(stream.name, withdraw, functions, window is not None and weighted(window))
+    update_before = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
+    assembly = Assembly(
+        stream.name, update_before, functions, window is not None and weighted(window)
+    )
     read = Input(
         stream=stream,
         where=cut.where,
@@ -156,7 +158,9 @@ def _cut(plan: Node) -> Cut:
 def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     above, _ = _above(query.plan)
     having, output = _filter_and_project(above, join)
-    operator: Joining = joined(join, withdraw=_both_sides(query, derives) or having is not None)
+    operator: Joining = joined(
+        join, update_before=_both_sides(query, derives) or having is not None
+    )
     if join.policy.ttls:
         assert isinstance(operator, WindowJoin | AsOfJoin)  # static joins have none
         operator = JoinTtl(operator)

@@ -60,7 +60,7 @@ from sqlwin.windows import Cumulate, Frame, Hop, Session, Unit, Whole
 class Assembly:
     """stream: for messages. filtered: a filter above wants both sides of a change.
 
-    functions: those registered from Python, by name. weighted: rows may be withdrawn.
+    functions: those registered from Python, by name. weighted: rows may be retracted.
     """
 
     stream: str

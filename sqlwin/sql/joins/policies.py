@@ -2,7 +2,7 @@
 
 If nothing is said, a pair is sent as it is found, on time or late; a row without a match
 once it is certain to have none. EARLY EVERY d and LATE EVERY d send what was found in
-that time; EARLY pads at once, too, and withdraws what then finds a match. Of messages that are
+that time; EARLY pads at once, too, and retracts what then finds a match. Of messages that are
 counted as they come none is late, so there LATE says nothing.
 """
 

@@ -14,7 +14,7 @@ Invariant: the derived stream's rows are a function of the set of changes and th
 of how the changes are cut into batches.
 
 Worked example, key id: `+I (1, tea)` is inserted, `+U (1, milk)` replaces it, and `-D (1)`, whose
-other columns may be NULL, withdraws (1, milk), with the event time that this had.
+other columns may be NULL, retracts (1, milk), with the event time that this had.
 """
 
 from __future__ import annotations

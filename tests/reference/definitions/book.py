@@ -26,7 +26,7 @@ class Book:
     """Every row taken, the last emission of every window, and what waits.
 
     filled: tuple windows that were full at the last watermark. emitted: what is
-    out, and what of that is no more. empty: windows whose rows were withdrawn, whether out or not.
+    out, and what of that is no more. empty: windows whose rows were retracted, whether out or not.
     certain: where rows are numbered by event time, past how many of a bucket the watermark was.
     reached: the horizons of RETAIN n ROWS as they were at the last watermark.
     """
@@ -93,10 +93,10 @@ class Book:
         return self.definition.weighted and not self.definition.sessions
 
     def emptied(self) -> list[Window]:
-        """Those out whose rows were withdrawn; of a session what replaces it goes first."""
+        """Those out whose rows were retracted; of a session what replaces it goes first."""
         return list(self.emitted.vanished.values()) if self.empties else []
 
-    # Sessions whose rows are withdrawn.
+    # Sessions whose rows are retracted.
 
     def deserted(self) -> list[Window]:
         """Those that have vanished, and that no open window replaces."""

@@ -2,10 +2,10 @@
 
 An emission is `+I` where nothing is out under its row_key, revision 0 if nothing ever
 was, else `+U`; each is one revision more. A window is *out* when it was emitted and not
-withdrawn since.
+retracted since.
 
 A window has *vanished* when a batch leaves it out of the windows that all rows make, as
-a session that grew. One that is out is then withdrawn, `-D` with the values last emitted:
+a session that grew. One that is out is then retracted, `-D` with the values last emitted:
 no later than directly before a window that replaces it is emitted; of these, late ones
 go out together. Until then it is in `vanished`.
 
@@ -28,7 +28,7 @@ Values = dict[str, Any]
 
 @dataclass
 class Emitted:
-    """last: of each row_key the revision, and the values unless they were withdrawn."""
+    """last: of each row_key the revision, and the values unless they were retracted."""
 
     last: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
     vanished: dict[str, Window] = field(default_factory=dict)
@@ -38,20 +38,20 @@ class Emitted:
         return self.last.get(row_key, (-1, None))[1]
 
     def change(
-        self, window: Window, values: Values, emit: str, withdraw: bool = False
+        self, window: Window, values: Values, emit: str, update_before: bool = False
     ) -> list[Values]:
-        """The emission of a window that is there. withdraw: a `+U` stands below its `-U`."""
+        """The emission of a window that is there. update_before: a `+U` stands below its `-U`."""
         revision, old = self.last.get(window.row_key, (-1, None))
         self.last[window.row_key] = (revision + 1, values)
         change = {EMIT: emit, ROW_KEY: window.row_key}
         if old is None:
             return [{**values, OP: "+I", REVISION: revision + 1, **change}]
         update = {**values, OP: "+U", REVISION: revision + 1, **change}
-        withdrawal = {**old, OP: "-U", REVISION: revision, **change}
-        return [withdrawal, update] if withdraw else [update]
+        retraction = {**old, OP: "-U", REVISION: revision, **change}
+        return [retraction, update] if update_before else [update]
 
     def vanish(self, gone: Iterable[Window], there: Iterable[str]) -> list[Window]:
-        """Those of `gone` that are out, and so are to be withdrawn.
+        """Those of `gone` that are out, and so are to be retracted.
 
         there: row_keys of all windows. One that had vanished may be among them again: a row
         more, and MAX or an END cuts where it did before.
@@ -63,7 +63,7 @@ class Emitted:
         return out
 
     def empty(self, gone: Iterable[Window], there: Iterable[str]) -> None:
-        """The same of windows whose rows were withdrawn: no other takes their place."""
+        """The same of windows whose rows were retracted: no other takes their place."""
         self.vanish((alone(window) for window in gone), there)
 
     def replaced_by(self, window: Window) -> list[Window]:
@@ -84,7 +84,7 @@ class Emitted:
         return self.with_rivals([*chosen, *rivals], late) if rivals else chosen
 
     def gone(self, window: Window, emit: str) -> Values:
-        """The withdrawal of a vanished one."""
+        """The retraction of a vanished one."""
         del self.vanished[window.row_key]
         revision, old = self.last[window.row_key]
         self.last[window.row_key] = (revision + 1, None)
@@ -93,7 +93,7 @@ class Emitted:
 
 
 def alone(window: Window) -> Window:
-    """A window whose rows were withdrawn."""
+    """A window whose rows were retracted."""
     return replace(window, span=None, full_at=window.without or window.full_at)
 
 

@@ -2,10 +2,10 @@
 
 A family is emitted whole or not at all, so that it always agrees with itself. With a window
 goes out who waits in its family, and in the family of what it makes room for. A window
-that has vanished has its place until it is withdrawn.
+that has vanished has its place until it is retracted.
 
 Worked example, ranks by size: ann's session 3 is 1, bob's with 2 is 2. Hers grows, and is
-another window: until the old one is withdrawn bob is 2; in the emission that does it, 1.
+another window: until the old one is retracted bob is 2; in the emission that does it, 1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.reference.definitions.window import Window
 
 @dataclass(frozen=True)
 class Families:
-    """windows: by row_key, all that there are. emptied: those out whose rows were withdrawn.
+    """windows: by row_key, all that there are. emptied: those out whose rows were retracted.
     waiting: row_keys."""
 
     windows: dict[str, Window]
@@ -60,7 +60,7 @@ class Families:
         return found
 
     def _leaving(self, going: list[Window]) -> dict[str, Window]:
-        """Vanished windows that are withdrawn as these go out."""
+        """Vanished windows that are retracted as these go out."""
         there = [window for window in going if window.row_key in self.windows]
         alone = {window.row_key for window in going} - self.windows.keys()
         return {

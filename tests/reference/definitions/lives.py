@@ -3,7 +3,7 @@
 The rules are those of `lifetimes`; what they forget is taken out of another specification,
 as if it had never come.
 
-Where rows may be withdrawn, one that was forgotten cannot be: to withdraw a row that is
+Where rows may be retracted, one that was forgotten cannot be: to retract a row that is
 not known is to read its key, all else writes it. A row that comes under another key takes along
 what was emitted under its position; that writes the key it leaves, too.
 
@@ -25,10 +25,10 @@ from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
 from tests.reference.definitions.admitted import fresh
 from tests.reference.definitions.lifetimes import Lives
 from tests.reference.definitions.overs import Overs
+from tests.reference.definitions.retracted import acting, effective, horizon
 from tests.reference.definitions.topn import ReferenceTopN
 from tests.reference.definitions.values import json_array
 from tests.reference.definitions.window import forgotten, key_text, position, takes_part
-from tests.reference.definitions.withdrawn import acting, effective, horizon
 from tests.reference.kernels.rows import Row
 from tests.reference.operator import ReferenceOperator
 
@@ -38,7 +38,7 @@ class Forgetting:
     """inner: a specification, whose rows and emissions have the columns `keys`.
 
     forgotten: rows; a message that was taken stays a no-op, although it was forgotten.
-    key_of: of each row_key the key; what was withdrawn is forgotten too. reads: of keys by a batch,
+    key_of: of each row_key the key; what was retracted is forgotten too. reads: of keys by a batch,
     which are done when it has emitted what its rows make full, in ROWS by their numbers alone.
     """
 
@@ -127,7 +127,7 @@ class Forgetting:
     def by_count(self) -> bool:
         return isinstance(self.inner, ReferenceOperator) and self.inner.definition.by_count
 
-    # Rows that may be withdrawn.
+    # Rows that may be retracted.
 
     @property
     def weighted(self) -> bool:
@@ -209,7 +209,7 @@ class Forgetting:
         known = [row for row in inner.taken if takes_part(row, None)]
         gone = [row for row in known if key_text(row, self.keys) not in living]
         if self.weighted:
-            self._forget_withdrawn(living)
+            self._forget_retracted(living)
         if not isinstance(inner, ReferenceTopN):
             alive = {row: key_text(known, self.keys) for row, (_, known) in inner.reached.items()}
             inner.reached = {k: at for k, at in inner.reached.items() if alive[k] in living}
@@ -234,7 +234,7 @@ class Forgetting:
         dead = {row_key for row_key, key in self.key_of.items() if key not in living}
         self._drop(dead | (was.keys() - inner.windows.keys()), inner)
 
-    def _forget_withdrawn(self, living: Collection[Hashable]) -> None:
+    def _forget_retracted(self, living: Collection[Hashable]) -> None:
         """What is known of keys that have no row, too."""
         inner = self.inner
         if isinstance(inner, ReferenceTopN):

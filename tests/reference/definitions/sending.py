@@ -51,11 +51,11 @@ class Sender(Book):
             if window.row_key in self.windows:
                 for each in self.emitted.replaced_by(window):
                     for_late = any(replaces(other, each) for other in others)
-                    records.append(self._withdrawn(each, "late" if for_late else word))
-            records += self.emitted.change(window, values, word, self.definition.withdraw)
+                    records.append(self._retracted(each, "late" if for_late else word))
+            records += self.emitted.change(window, values, word, self.definition.update_before)
         gone = [w for w in going if w.row_key in self.emitted.vanished]
         words = [emit if w.row_key in chosen else self._word(w) for w in gone]
-        alone = [self._withdrawn(w, word) for w, word in zip(gone, words, strict=True)]
+        alone = [self._retracted(w, word) for w, word in zip(gone, words, strict=True)]
         return self._records([*alone, *records])
 
     def _word(self, window: Window) -> str:
@@ -76,7 +76,7 @@ class Sender(Book):
         none = self.nothing()
         return pl.DataFrame(records, schema=none.schema, orient="row") if records else none
 
-    def _withdrawn(self, window: Window, emit: str) -> dict[str, Any]:
+    def _retracted(self, window: Window, emit: str) -> dict[str, Any]:
         """Should the same window be there again, it is a new one, which was not shown."""
         self.waiting.pop(window.row_key, None)
         self.shown.discard(window.row_key)

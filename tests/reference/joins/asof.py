@@ -146,7 +146,7 @@ class ReferenceAsOf(Logged):
         self.met[at] = nearest
 
     def _part(self, lefts: dict[Ident, Row], rights: dict[Ident, Row]) -> None:
-        """These rows are withdrawn."""
+        """These rows are retracted."""
         for at, met in self.met.items():
             left = self.left.kept.get(at)
             there = rights.get(ident(met)) if met and left else None

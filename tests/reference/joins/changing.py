@@ -7,9 +7,9 @@ compared with what was emitted last. Nothing of it goes out where that is the sa
 |---------|--------|---------------------------------------------------------|
 | none    | values | `+I`, revision one more, 0 for the first                |
 | values  | none   | `-D`, revision one more                                 |
-| values  | others | `+U`, revision one more, below a `-U` where withdrawals are wanted |
+| values  | others | `+U`, revision one more, below a `-U` where retractions are wanted |
 
-What goes out together: withdrawals first, then the rest, each by `order`.
+What goes out together: retractions first, then the rest, each by `order`.
 
 >>> log = Changelog(Policy(retain=None, late=Late.NEVER))
 >>> log.change("a", {"x": 1}, "full", due=3); log.change("b", {"x": 2}, "late", due=None)
@@ -41,10 +41,10 @@ class Due:
 
 @dataclass
 class Changelog:
-    """emitted: of each row_key the revision, and the values unless they were withdrawn."""
+    """emitted: of each row_key the revision, and the values unless they were retracted."""
 
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     true: dict[str, Values] = field(default_factory=dict)
     emitted: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
     waiting: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Changelog:
             assert values is not None
             return [_record(values, op, word, revision + 1, key)]
         update = _record(new, "+U", word, revision + 1, key)
-        return [_record(old, "-U", word, revision, key), update] if self.withdraw else [update]
+        return [_record(old, "-U", word, revision, key), update] if self.update_before else [update]
 
 
 def _record(values: Values, op: str, word: str, revision: int, key: str) -> Values:

@@ -2,7 +2,7 @@
 
 Each row of a side that has a TTL has its own life, by the rules of `lifetimes`:
 
-- it is *written* when it comes, is replaced or withdrawn, or comes again as it was;
+- it is *written* when it comes, is replaced or retracted, or comes again as it was;
 - it is *read* when a match of it is found or taken back, and when a result is emitted that it
   is in.
 

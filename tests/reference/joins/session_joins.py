@@ -8,7 +8,7 @@ of rows without one is as in other joins (`joins.py`), but that
 - a row of a side without sessions (gap 0) is at its instant, and meets the sessions that hold it:
   to such a row the end of its session is its own time;
 - a row is certain when the watermark is past the end of its session; where a row that is
-  withdrawn makes its session end earlier, it is emitted at once, `full`, as by the watermark;
+  retracted makes its session end earlier, it is emitted at once, `full`, as by the watermark;
 - it is kept, with all of its session, until the watermark is past that end and RETAIN, and
   past those of the other side's sessions of its session key that overlap its own.
 

@@ -81,7 +81,7 @@ def aggregator(
     keys: tuple[str, ...] = ("k",),
     values: tuple[str, ...] = ("total",),
     sets: tuple[tuple[str, ...], ...] = (),
-    withdraw: bool = False,
+    update_before: bool = False,
     weighted: bool = False,
     **policy: Any,
 ) -> WindowAggregator:
@@ -93,7 +93,7 @@ def aggregator(
         folds=folds_of(*values),
         values=tuple(TYPES[name] for name in values),
         policy=Policy(**{"retain": None, **policy}),
-        withdraw=withdraw,
+        update_before=update_before,
         sets=sets,
         weighted=weighted,
     )

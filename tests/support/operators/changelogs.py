@@ -1,7 +1,7 @@
-"""Changelogs of few rows: rows come, are replaced, are withdrawn, and come again.
+"""Changelogs of few rows: rows come, are replaced, are retracted, and come again.
 
-A batch is a frame of rows with positions and `__weight`. What is withdrawn was taken, and
-what is refused for its time is neither withdrawn nor replaced later. A row that is withdrawn
+A batch is a frame of rows with positions and `__weight`. What is retracted was taken, and
+what is refused for its time is neither retracted nor replaced later. A row that is retracted
 does not come again once it would be refused, under whatever keys.
 """
 
@@ -26,7 +26,7 @@ Values = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Act:
-    """kind: "insert", "replace", "withdraw", "again". which: of the rows there, or gone.
+    """kind: "insert", "replace", "retract", "again". which: of the rows there, or gone.
 
     values: of the row; at: its instant. same: the instant stays (replace).
     """
@@ -54,7 +54,7 @@ def steps(
     moves: st.SearchStrategy[int],
     clock: st.SearchStrategy[int],
 ) -> st.SearchStrategy[list[Step]]:
-    kinds = st.sampled_from(["insert", "insert", "replace", "replace", "withdraw", "again"])
+    kinds = st.sampled_from(["insert", "insert", "replace", "replace", "retract", "again"])
     act = st.builds(Act, kinds, st.integers(0, 9), values, at, st.booleans())
     acts = st.lists(act, max_size=5).map(tuple)
     ends = st.sampled_from([False] * 9 + [True])
@@ -63,9 +63,9 @@ def steps(
 
 @dataclass
 class Source:
-    """there: rows by position, (values…, ts, part, seq); gone: withdrawn ones. admits: whether a
+    """there: rows by position, (values…, ts, part, seq); gone: retracted ones. admits: whether a
     row is within retention; answers: whether it has a result of its own. One that has none, be it
-    withdrawn, is not replaced by one that has: its old result is beyond retention.
+    retracted, is not replaced by one that has: its old result is beyond retention.
 
     Operators that know rows by position and not by what they are in need `same` instants when a
     row comes `again`.
@@ -111,7 +111,7 @@ class Source:
             return []
         moved.add(seq)
         del self.there[seq]
-        if act.kind == "withdraw" or not self.admits(new):
+        if act.kind == "retract" or not self.admits(new):
             self.gone[seq] = old
             return [(*old, -1)]
         return [(*old, -1), *self._came(seq, new, moved)]

@@ -21,7 +21,7 @@ def session_join(
     filtered: bool = False,
     slice_width: int = 4,
     interval: int = 4,
-    withdraw: bool = False,
+    update_before: bool = False,
     weighted: bool = False,
     **policy: Any,
 ) -> SessionJoin:
@@ -45,7 +45,7 @@ def session_join(
             ("right", RIGHT, ("rk", "rj"), gaps[1]),
         )
     )
-    return SessionJoin(left, right, kind, kept, residual if filtered else None, withdraw)
+    return SessionJoin(left, right, kind, kept, residual if filtered else None, update_before)
 
 
 GAPS = st.sampled_from([1, 2, 3, 6, 11])

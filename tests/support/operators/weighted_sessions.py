@@ -56,13 +56,13 @@ def ranked(draw: st.DrawFn) -> WindowRank:
 
 
 def both(
-    asked: Window, withdraw: bool, weighted: bool = True
+    asked: Window, update_before: bool, weighted: bool = True
 ) -> tuple[SessionAggregator, ReferenceOperator]:
     """The operator, and its definition."""
-    fast = Assembly("clicks", withdraw, weighted=weighted).operator(asked)
+    fast = Assembly("clicks", update_before, weighted=weighted).operator(asked)
     slow = specified(Query(asked)).operator
     assert isinstance(fast, SessionAggregator) and isinstance(slow, ReferenceOperator)
-    definition = replace(slow.definition, withdraw=withdraw, weighted=weighted)
+    definition = replace(slow.definition, update_before=update_before, weighted=weighted)
     return fast, ReferenceOperator(definition)
 
 

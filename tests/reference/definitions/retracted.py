@@ -1,8 +1,8 @@
-"""Rows that an input withdraws, by definition: what there is, is the rows now there.
+"""Rows that an input retracts, by definition: what there is, is the rows now there.
 
-A row of weight -1 withdraws the one of its position, if that is there; a row of weight +1 is
+A row of weight -1 retracts the one of its position, if that is there; a row of weight +1 is
 there from now on. In a batch one that is replaced by its equal is as if neither had come.
-A row that is there and comes again, for it was forgotten below, is withdrawn before; unless it
+A row that is there and comes again, for it was forgotten below, is retracted before; unless it
 is older than a horizon, behind which nothing is.
 
 >>> row = {"__ts": 5, "__part": 0, "__seq": 1, "x": 7}
@@ -27,7 +27,7 @@ Ident = Callable[[Row], Position]
 
 
 def effective(batch: Sequence[Row]) -> list[Row]:
-    """The rows of a batch that say something; by position, what is withdrawn first."""
+    """The rows of a batch that say something; by position, what is retracted first."""
     minus = {(row[PART], row[SEQ]): row for row in batch if row[WEIGHT] < 0}
     plus = {(row[PART], row[SEQ]): row for row in batch if row[WEIGHT] > 0}
     same = {at for at in minus.keys() & plus.keys() if _equal(minus[at], plus[at])}
@@ -47,7 +47,7 @@ def acting(
 
 def horizon(policy: Policy, stores: Stores) -> int:
     """What is older is out of retention; all, where it has horizons, for then nothing below forgets
-    rows, and what is replaced is withdrawn."""
+    rows, and what is replaced is retracted."""
     if policy.retain_rows is not None:
         return END
     return START if policy.retain is None else stores.watermark - policy.retain
@@ -56,7 +56,7 @@ def horizon(policy: Policy, stores: Stores) -> int:
 def changed(
     batch: Sequence[Row], taken: Sequence[Row], ident: Ident = position
 ) -> tuple[set[Position], list[Row]]:
-    """What those of `taken` are known by that a batch withdraws, and the rows it brings."""
+    """What those of `taken` are known by that a batch retracts, and the rows it brings."""
     rows = effective(batch)
     gone = {ident(row) for row in rows if row[WEIGHT] < 0}
     came: list[Row] = [_plain(row) for row in rows if row[WEIGHT] > 0]
