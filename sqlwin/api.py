@@ -58,9 +58,9 @@ def query(
     >>> q.table()["total"].to_pylist()
     [5]
     """
-    asked = script(sql, _declared(streams), params, tuple(functions))
+    parsed = script(sql, _declared(streams), params, tuple(functions))
     blobs = None if store is None else DurableStore(store)
-    return EmbeddedQuery(asked, explain_query, blobs=blobs, token=uuid4().hex, lazy=lazy)
+    return EmbeddedQuery(parsed, explain_query, blobs=blobs, token=uuid4().hex, lazy=lazy)
 
 
 def run(

@@ -39,9 +39,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_hypothesis_test(getattr(item, "function", None)):
             item.add_marker(pytest.mark.drawn)
-        asked = getattr(item, "fixturenames", ())
+        parsed = getattr(item, "fixturenames", ())
         marker = item.get_closest_marker("spark")
-        if "spark" in asked or (marker and not marker.kwargs.get("processes")):
+        if "spark" in parsed or (marker and not marker.kwargs.get("processes")):
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

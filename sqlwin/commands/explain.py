@@ -13,14 +13,14 @@ from sqlwin.runtime.size.load import load
 
 
 def run(arguments: argparse.Namespace) -> int:
-    asked = scripts.script_of(arguments)
+    parsed = scripts.script_of(arguments)
     bearing = _load(arguments)
-    read_options(asked)
-    print(explain_script(asked))
+    read_options(parsed)
+    print(explain_script(parsed))
     if bearing is not None:
         from sqlwin.runtime.size.estimate import state_text
 
-        print("", state_text(asked, bearing), sep="\n")
+        print("", state_text(parsed, bearing), sep="\n")
     return 0
 
 

@@ -22,7 +22,7 @@ from sqlwin.screen import JsonProgress, Progress, screen
 
 
 def run(arguments: argparse.Namespace) -> int:
-    asked = scripts.script_of(arguments)
+    parsed = scripts.script_of(arguments)
     progress = (JsonProgress if arguments.log == "json" else Progress)(sys.stderr)
     options = RunOptions(
         base=scripts.base(arguments),
@@ -37,9 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
         conf=_conf(arguments),
         on_started=lambda: progress.started("Spark"),
     )
-    for answer in answers(asked, explain):
+    for answer in answers(parsed, explain):
         print(answer)
-    if not asked.queries:
+    if not parsed.queries:
         return 0
     if arguments.engine == "embedded":
         from sqlwin.embedded.run import run as started
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         logging.getLogger().addHandler(logging.NullHandler())
         from sqlwin.spark.run import run as started
     with terminations() as terminated, _metrics(arguments.metrics) as on_metrics:
-        summary = started(asked, replace(options, stop=terminated.is_set, on_metrics=on_metrics))
+        summary = started(parsed, replace(options, stop=terminated.is_set, on_metrics=on_metrics))
     progress.done(summary)
     if arguments.follow or summary.stopped:  # or it was interrupted
         progress.stopped(f"stopped{leaving.left(arguments)}")

@@ -12,10 +12,10 @@ from sqlwin.sql import script
 
 
 def script_of(arguments: argparse.Namespace) -> Script:
-    asked = script(_text(arguments.file), params=params(arguments.param))
-    if not asked.statements and arguments.command != "check":
+    parsed = script(_text(arguments.file), params=params(arguments.param))
+    if not parsed.statements and arguments.command != "check":
         raise InputError(f"{arguments.file} asks for nothing: it has no SELECT and no INSERT INTO")
-    return asked
+    return parsed
 
 
 def _text(file: Path) -> str:

@@ -112,9 +112,9 @@ def _down(
     )
 
 
-def _in_chunks(walk: Callable[[Ints, Ints, Ints], Ints], frames: Frames, asked: Ints) -> Ints:
+def _in_chunks(walk: Callable[[Ints, Ints, Ints], Ints], frames: Frames, wanted: Ints) -> Ints:
     out = np.empty(len(frames), dtype=np.int64)
     for start in range(0, len(frames), CHUNK):
         chunk = slice(start, start + CHUNK)
-        out[chunk] = walk(frames.lo[chunk], frames.hi[chunk], asked[chunk])
+        out[chunk] = walk(frames.lo[chunk], frames.hi[chunk], wanted[chunk])
     return out

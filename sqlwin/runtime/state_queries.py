@@ -277,7 +277,7 @@ class StateQueries:
     def _window(self) -> Window:
         window = window_of(self.query.query.plan)
         if window is None:
-            raise QueryError("the query has no window, so it keeps nothing that could be asked")
+            raise QueryError("the query has no window, so it keeps nothing that could be queried")
         return window
 
     @property

@@ -70,12 +70,12 @@ def test_json_is_one_object_a_row(home: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_reader_that_has_enough(home: Path) -> None:
-    asked = [sys.executable, "-m", "sqlwin.cli", "run", str(home / "q.sql")]
+    parsed = [sys.executable, "-m", "sqlwin.cli", "run", str(home / "q.sql")]
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [*asked, "--engine", "embedded"],
+        [*parsed, "--engine", "embedded"],
         stdout=write,
         stderr=subprocess.PIPE,
         text=True,
@@ -99,12 +99,12 @@ def test_csv_and_table(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_checkpoint_keeps_windows_open_until_a_drain(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
     kept = ("--checkpoint", home / "state")
-    assert sqlwin(*asked, *kept) == 0
+    assert sqlwin(*parsed, *kept) == 0
     assert capsys.readouterr().out == ""
     land(home, "2", SECOND)
-    assert sqlwin(*asked, *kept, "--drain") == 0
+    assert sqlwin(*parsed, *kept, "--drain") == 0
     out, err = capsys.readouterr()
     assert [row["total"] for row in rows(out)] == [7]
     assert "done: 1 rows read" in err
@@ -139,10 +139,10 @@ def test_what_is_wrong_with_the_call(home: Path, capsys: pytest.CaptureFixture[s
 
 def test_parameters(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "q.sql").write_text(DECLARED + SELECT.replace("GROUP", "WHERE value > :least GROUP"))
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
-    assert sqlwin(*asked, "--param", "least=1") == 0
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
+    assert sqlwin(*parsed, "--param", "least=1") == 0
     assert [row["total"] for row in rows(capsys.readouterr().out)] == [2]
-    assert sqlwin(*asked) == 2
+    assert sqlwin(*parsed) == 2
     assert "least" in capsys.readouterr().err
 
 
@@ -239,19 +239,19 @@ def test_a_pattern_may_match_later(home: Path, capsys: pytest.CaptureFixture[str
     reported = f"no file matches later/*.jsonl of orders; it is relative to {home}\n"
     assert sqlwin("check", home / "q.sql") == 0
     assert capsys.readouterr().out.endswith(f"warning: {reported}")
-    asked = ("run", home / "q.sql", "--engine", "embedded")
-    assert sqlwin(*asked) == 2
+    parsed = ("run", home / "q.sql", "--engine", "embedded")
+    assert sqlwin(*parsed) == 2
     assert capsys.readouterr().err == f"error: {reported}"
     kept = ("--checkpoint", home / "state")
-    assert sqlwin(*asked, *kept) == 2
+    assert sqlwin(*parsed, *kept) == 2
     assert capsys.readouterr().err == f"error: {reported}"
     (home / "later").mkdir()
     file = home / "later" / "1.jsonl"
     file.write_text("\n".join(FIRST))
-    assert sqlwin(*asked, *kept) == 0
+    assert sqlwin(*parsed, *kept) == 0
     file.unlink()  # it was read
     capsys.readouterr()
-    assert sqlwin(*asked, *kept, "--drain", "--output", "json") == 0
+    assert sqlwin(*parsed, *kept, "--drain", "--output", "json") == 0
     out, err = capsys.readouterr()
     assert [row["total"] for row in rows(out)] == [3]
     assert f"warning: {reported}" in err
@@ -276,8 +276,8 @@ def test_malformed_rows_may_end_a_run(
     home: Path, capsys: pytest.CaptureFixture[str], allowed: str, lines: list[str], code: int
 ) -> None:
     land(home, "1", lines)
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--max-errors", allowed)
-    assert sqlwin(*asked) == code
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--max-errors", allowed)
+    assert sqlwin(*parsed) == code
     error = capsys.readouterr().err
     if code == 1:
         at = lines.index(MALFORMED[0])
@@ -290,11 +290,11 @@ def test_malformed_rows_end_a_run_before_they_are_written(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The next run meets them again, and may take them."""
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", home / "state")
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", home / "state")
     land(home, "2", MALFORMED * 3)
-    assert sqlwin(*asked, "--max-errors", "2") == 1
+    assert sqlwin(*parsed, "--max-errors", "2") == 1
     assert "batch 1: 3 rows read" in capsys.readouterr().err
-    assert sqlwin(*asked, "--max-errors", "3") == 0
+    assert sqlwin(*parsed, "--max-errors", "3") == 0
     error = capsys.readouterr().err
     assert "batch 2: 3 rows read" in error
     assert "error stream: 3 rows, malformed" in error
@@ -334,9 +334,9 @@ def test_an_interruption_is_one_line(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("sqlwin.embedded.run._loop", interrupted)
-    asked = ["run", home / "q.sql", "--engine", "embedded"]
+    parsed = ["run", home / "q.sql", "--engine", "embedded"]
     checkpoint = ["--checkpoint", home / "state"] if kept else []
-    assert sqlwin(*asked, *checkpoint) == 130
+    assert sqlwin(*parsed, *checkpoint) == 130
     reported = f"state is kept in {home / 'state'}; the same command goes on from there"
     nothing = "nothing is kept; with --checkpoint DIR a run can go on where it was"
     assert capsys.readouterr().err == f"interrupted: {reported if kept else nothing}\n"
@@ -432,25 +432,25 @@ def test_a_script_without_a_query(home: Path, capsys: pytest.CaptureFixture[str]
 def test_a_checkpoint_that_is_no_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = home / "state"
     state.write_text("")
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
-    assert sqlwin(*asked) == 1
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
+    assert sqlwin(*parsed) == 1
     assert capsys.readouterr().err.startswith(
         f"failed: cannot keep state in {state}/query-0.sqlite"
     )
     state.unlink()
     state.mkdir()
     (state / "query-0.sqlite").write_text("not a database")
-    assert sqlwin(*asked) == 1
+    assert sqlwin(*parsed) == 1
     assert "checkpoint.json is gone, and query-0.sqlite is there" in capsys.readouterr().err
 
 
 def test_a_checkpoint_of_other_files(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = home / "state"
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
-    assert sqlwin(*asked) == 0
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
+    assert sqlwin(*parsed) == 0
     (state / "query-0.sqlite").write_text("not a database")
     capsys.readouterr()
-    assert sqlwin(*asked) == 1
+    assert sqlwin(*parsed) == 1
     assert "file is not a database" in capsys.readouterr().err
 
 

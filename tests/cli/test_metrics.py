@@ -39,8 +39,8 @@ def land(home: Path, name: str, *rows: tuple[int, str]) -> None:
 def ran(home: Path, *more: str) -> list[dict[str, Any]]:
     """The metrics of each batch."""
     into = home / "metrics.jsonl"
-    asked = ["run", str(home / "q.sql"), "--engine", "embedded", "--metrics", str(into), *more]
-    assert main(asked) == 0
+    command = ["run", str(home / "q.sql"), "--engine", "embedded", "--metrics", str(into), *more]
+    assert main(command) == 0
     return [json.loads(line) for line in into.read_text().splitlines()]
 
 
@@ -114,9 +114,9 @@ def test_an_outlet_that_cannot_be_opened(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     land(tmp_path, "a", (1, "09:00:10"))
-    asked = ["run", str(tmp_path / "q.sql"), "--engine", "embedded", "--metrics"]
-    assert main([*asked, str(tmp_path / "no" / "file")]) == 2
-    assert main([*asked, "99999"]) == 2
+    command = ["run", str(tmp_path / "q.sql"), "--engine", "embedded", "--metrics"]
+    assert main([*command, str(tmp_path / "no" / "file")]) == 2
+    assert main([*command, "99999"]) == 2
     said = capsys.readouterr().err
     assert "cannot be opened: No such file or directory; legal is a file, a port" in said
     assert "--metrics 99999 cannot be opened" in said

@@ -131,7 +131,7 @@ def test_the_dataframe_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_make_target_exists() -> None:
     makefile = (REPO / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
-    asked = {
+    parsed = {
         (str(block), word)
         for block, words in shell("make")
         for word in words[1:]
@@ -139,9 +139,9 @@ def test_a_make_target_exists() -> None:
     }
     for page in PAGES:
         spoken = re.findall(r"`make ([a-z-]+)", page.read_text(encoding="utf-8"))
-        asked |= {(page.name, target) for target in spoken}
-    assert asked
-    assert {(where, target) for where, target in asked if target not in targets} == set()
+        parsed |= {(page.name, target) for target in spoken}
+    assert parsed
+    assert {(where, target) for where, target in parsed if target not in targets} == set()
 
 
 # `sqlwin test` writes where it runs: test_testing has a folder for it

@@ -122,8 +122,8 @@ class Source:
         return None
 
 
-def undisturbed(asked: Script, batches: list[Batch]) -> dict[str, Row]:
-    query, emissions, source = EmbeddedQuery(asked), Emission(), Source(batches)
+def undisturbed(parsed: Script, batches: list[Batch]) -> dict[str, Row]:
+    query, emissions, source = EmbeddedQuery(parsed), Emission(), Source(batches)
     for n in range(len(batches)):
         query.advance(now=n * 4_000_000)
         source.deliver(query, old=False)
@@ -144,10 +144,10 @@ def test_the_last_revisions_are_those_of_an_undisturbed_run(
 
 
 def disturbed(
-    asked: Script, batches: list[Batch], file: Path, data: st.DataObject
+    parsed: Script, batches: list[Batch], file: Path, data: st.DataObject
 ) -> dict[str, Row]:
     emissions, source, life, events = Emission(), Source(batches), 0, 0
-    query = opened(asked, file, life)
+    query = opened(parsed, file, life)
     while source.old or source.new():
         query.advance(now=life * 1_000_000 + source.sent * 4_000_000)
         source.deliver(query, old=data.draw(st.booleans()) if lazily(query) else True)
@@ -162,15 +162,15 @@ def disturbed(
         if what in (LOSE, LOSE_LAZILY):
             without(file)
         if what is not FLUSH:
-            query = opened(asked, file, life, lazy=what is LOSE_LAZILY)
+            query = opened(parsed, file, life, lazy=what is LOSE_LAZILY)
             source.replay(query.offsets()["orders"].get(0, 0))
     query.drain()
     emissions.take(query)
     return emissions.last()
 
 
-def opened(asked: Script, file: Path, life: int, lazy: bool = False) -> EmbeddedQuery:
-    return EmbeddedQuery(asked, blobs=Watched(file), token=f"{life}", segment_rows=3, lazy=lazy)
+def opened(parsed: Script, file: Path, life: int, lazy: bool = False) -> EmbeddedQuery:
+    return EmbeddedQuery(parsed, blobs=Watched(file), token=f"{life}", segment_rows=3, lazy=lazy)
 
 
 def lazily(query: EmbeddedQuery) -> bool:

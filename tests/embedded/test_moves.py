@@ -154,8 +154,8 @@ def test_an_export_is_not_queried(tmp_path: Path, capsys: pytest.CaptureFixture[
     moved.land()
     run(moved.script, RunOptions(tmp_path, tmp_path / "state"))
     export_checkpoint(tmp_path / "state", tmp_path / "kept.sqlwin")
-    for asked in ([], ["--status"]):
-        assert main(["state", str(tmp_path / "kept.sqlwin"), *asked]) == 2
+    for parsed in ([], ["--status"]):
+        assert main(["state", str(tmp_path / "kept.sqlwin"), *parsed]) == 2
         output = capsys.readouterr().err
         assert (
             "kept.sqlwin is an export, not a checkpoint; legal is sqlwin state CHECKPOINT" in output

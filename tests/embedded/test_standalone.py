@@ -1,4 +1,4 @@
-"""Standalone use: outputs wait until they are asked for; a flush writes all as one."""
+"""Standalone use: outputs wait until they are read; a flush writes all as one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A query in process is asked: what comes, in which order, and what is refused."""
+"""State queries in process: what comes, in which order, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins in ROWS of results, asked: partners by numbers, rows of results by their time."""
+"""Joins in ROWS of results, queried: partners by numbers, rows of results by their time."""
 
 from __future__ import annotations
 

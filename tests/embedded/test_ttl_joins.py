@@ -225,20 +225,20 @@ def test_state_queries_find_what_has_not_expired() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "reads_state",
     [
         lambda kept: users(kept, STAYS) == [f"left {STAYS}"],
         lambda kept: kept.fetch(STAYS)["l.user"].to_pylist() == [STAYS],
     ],
     ids=["messages", "fetch"],
 )
-def test_a_query_by_key_reads_its_rows(asked: Callable[[EmbeddedQuery], bool]) -> None:
+def test_a_query_by_key_reads_its_rows(reads_state: Callable[[EmbeddedQuery], bool]) -> None:
     kept = query(None, update="read-and-write", cleanup="compaction")
     login(kept, STAYS, 1)
     login(kept, GONE, 2)
     assert len(users(kept)) == 2
     day(kept, 7)
-    assert asked(kept)
+    assert reads_state(kept)
     day(kept, 9)
     assert users(kept) == [f"left {STAYS}"]
 
@@ -308,9 +308,9 @@ def test_a_checkpoint_is_queried_by_the_wall_clock(tmp_path: Path) -> None:
         kept.push("logins", [row])
     kept.commit()
     blobs.close()
-    asked = state(tmp_path / "state")
-    assert [row["l.user"] for row in asked.messages().to_pylist()] == [STAYS]
+    reads_state = state(tmp_path / "state")
+    assert [row["l.user"] for row in reads_state.messages().to_pylist()] == [STAYS]
     for store in ("left", "pending"):
-        assert [row["l.user"] for row in asked.records(store).to_pylist()] == [STAYS]
-    found = asked.sql('SELECT "left"."l.user" FROM "left" JOIN left_known USING (__seq)')
+        assert [row["l.user"] for row in reads_state.records(store).to_pylist()] == [STAYS]
+    found = reads_state.sql('SELECT "left"."l.user" FROM "left" JOIN left_known USING (__seq)')
     assert found.to_pylist() == [{"l.user": STAYS}]

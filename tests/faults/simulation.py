@@ -54,10 +54,10 @@ def runs(first: int, count: int) -> Iterator[Run]:
 
 
 def main(arguments: list[str]) -> int:
-    asked = argparse.ArgumentParser(description="Crash queries, and compare what they emit.")
-    asked.add_argument("--runs", type=int, default=5_000)
-    asked.add_argument("--seed", type=int, default=1)
-    options = asked.parse_args(arguments)
+    parser = argparse.ArgumentParser(description="Crash queries, and compare what they emit.")
+    parser.add_argument("--runs", type=int, default=5_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
     logging.getLogger("sqlwin").setLevel(logging.ERROR)  # outputs are refused on purpose
     known, failed, crashes = set(kept()), 0, 0
     for number, run in enumerate(runs(options.seed, options.runs), start=1):

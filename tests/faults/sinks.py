@@ -81,11 +81,11 @@ def command(home: Path, engine: str, out: str, *more: str) -> list[str]:
     return [*run, "--engine", engine, *more]
 
 
-def killed(asked: list[str], moments: list[float]) -> int:
+def killed(parsed: list[str], moments: list[float]) -> int:
     """Run until it ends by itself; kill it so long after each start. How often it was."""
     for kills, moment in enumerate([*moments, None]):
         running = subprocess.Popen(
-            asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+            parsed, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         try:
             _, emissions = running.communicate(timeout=moment)

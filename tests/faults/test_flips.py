@@ -229,8 +229,8 @@ with locked(Path(sys.argv[1])):
 
 def test_a_lock_does_not_outlive_a_killed_process(tmp_path: Path) -> None:
     options, _ = kept(tmp_path)
-    asked = [sys.executable, "-c", HOLDER, str(tmp_path / "state")]
-    with subprocess.Popen(asked, stdout=subprocess.PIPE) as holder:
+    parsed = [sys.executable, "-c", HOLDER, str(tmp_path / "state")]
+    with subprocess.Popen(parsed, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         with pytest.raises(RunError, match=rf"process {holder.pid}\)"):
@@ -287,13 +287,13 @@ def test_a_full_disk_under_a_sink(tmp_path: Path, format_: str) -> None:
     sink = f"CREATE SINK out WITH (connector = 'files', path = 'out', format = '{format_}');"
     land(tmp_path, "1", "09:00:10", 1)
     options = RunOptions(tmp_path, tmp_path / "state", drain=True)
-    asked = script(sink + text)
+    parsed = script(sink + text)
     with (
         no_file_larger(10),
         pytest.raises(RunError, match=r"cannot write .*out/part-\d+\.\w+: .*the last commit"),
     ):
-        run(asked, RunOptions(tmp_path, drain=True))
-    assert run(asked, options).emitted == 1
+        run(parsed, RunOptions(tmp_path, drain=True))
+    assert run(parsed, options).emitted == 1
     assert len(list((tmp_path / "out").iterdir())) == 1
 
 

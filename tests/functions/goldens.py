@@ -100,7 +100,7 @@ def _table(spark: SparkSession, source: str) -> pa.Table | None:
     return found if distinct and found.num_rows else None
 
 
-def asked(jar: Path | None) -> list[Answered]:
+def parsed(jar: Path | None) -> list[Answered]:
     """Of Spark."""
     with session() as spark:
         return list(answered(spark, of_manual(spark) if jar is None else of_jar(jar)))
@@ -127,7 +127,7 @@ def main() -> None:
     if kept is None or not kept.exists():
         if given.jar is None and not given.examples:
             parser.error("--jar or --examples, or --answers that were written before")
-        found = asked(None if given.examples else given.jar)
+        found = parsed(None if given.examples else given.jar)
         if kept is not None:
             written(kept, found)
     else:

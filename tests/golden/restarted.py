@@ -26,20 +26,20 @@ from sqlwin.testing.outcome import StepResult
 SEGMENT_ROWS = 4
 
 
-def lives(asked: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQuery]:
+def lives(parsed: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQuery]:
     """The query, and with each `next` the query after a commit and a restart."""
     blobs = DictBlobs()
     for life in count():
         query = EmbeddedQuery(
-            asked, explain, blobs=blobs, token=f"life{life}", segment_rows=segment_rows
+            parsed, explain, blobs=blobs, token=f"life{life}", segment_rows=segment_rows
         )
         yield query
         query.commit()
 
 
 class Committed(Plain):
-    def __init__(self, asked: Script, clock: str) -> None:
-        kept = EmbeddedQuery(asked, explain, blobs=DictBlobs(), segment_rows=SEGMENT_ROWS)
+    def __init__(self, parsed: Script, clock: str) -> None:
+        kept = EmbeddedQuery(parsed, explain, blobs=DictBlobs(), segment_rows=SEGMENT_ROWS)
         super().__init__(kept, clock)
 
     def take(self, step: Step) -> StepResult:
@@ -52,11 +52,11 @@ class Committed(Plain):
 class Restarted:
     def __init__(
         self,
-        asked: Script,
+        parsed: Script,
         clock: str = START_OF_CLOCK,
         lives: Callable[[Script], Iterator[EmbeddedQuery]] = lives,
     ) -> None:
-        self.lives = lives(asked)
+        self.lives = lives(parsed)
         self.query = next(self.lives)
         self.query.advance(now=clock)
         self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())

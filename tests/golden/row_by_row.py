@@ -59,8 +59,8 @@ class OneByOne(EmbeddedQuery):
 
 
 class RowByRow:
-    def __init__(self, asked: Script, clock: str) -> None:
-        self.query = OneByOne(asked, explain)
+    def __init__(self, parsed: Script, clock: str) -> None:
+        self.query = OneByOne(parsed, explain)
         self.query.advance(now=clock)
         self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
         self.folded: dict[str, int] = {}  # how many revisions of a row_key are folded away

@@ -24,7 +24,7 @@ ISLANDS = """{name} AS (
 COLUMNS = {"semi": "l.seq, k, j, v", "anti": "l.seq, k, j, v"}
 
 
-def asked(question: str, left: Rows, right: Rows) -> Rows:
+def expected(question: str, left: Rows, right: Rows) -> Rows:
     with duckdb.connect(config={"threads": 1}) as con:
         for name, columns, rows in (("l", "k j v", left), ("r", "rk rj w", right)):
             key, other, value = columns.split()
@@ -68,4 +68,4 @@ def test_what_is_out_is_the_batch_answer(
     right = ISLANDS.format(name="r", gap=other, keys=", ".join(("rk", "rj")[:parted]))
     columns = COLUMNS.get(kind, "l.seq, r.seq, k, j, v, rk, rj, w")
     question = f"SELECT {columns} FROM l {kind} JOIN r ON {' AND '.join(on)}"
-    assert found == asked(f"WITH {left}, {right} {question}", *rows)
+    assert found == expected(f"WITH {left}, {right} {question}", *rows)

@@ -67,8 +67,8 @@ def overlay(out: Out, emissions: list[Emission]) -> None:
 def test_no_two_are_out_at_once_and_at_the_end_those_of_all_rows_are(
     window: Session, policy: dict[str, Any], taken: list[Any]
 ) -> None:
-    asked = plan(window, ("k", "page"), ("k",), ("last", "n"), **policy)
-    fed, out, now, watermark, known = Fed(asked), Out(), 0, 0, 0
+    operator = plan(window, ("k", "page"), ("k",), ("last", "n"), **policy)
+    fed, out, now, watermark, known = Fed(operator), Out(), 0, 0, 0
     for batch, ahead, later, end in taken:
         now, watermark = now + later, watermark + ahead
         overlay(out, fed(*batch, now=now, watermark=watermark, end=end))
@@ -77,7 +77,7 @@ def test_no_two_are_out_at_once_and_at_the_end_those_of_all_rows_are(
             assert known >= before
     overlay(out, fed(now=now, end=True))
     whole: Out = {}
-    overlay(whole, Fed(asked)(*(each for batch, *_ in taken for each in batch), end=True))
+    overlay(whole, Fed(operator)(*(each for batch, *_ in taken for each in batch), end=True))
     if policy["late"] is not Late.NEVER:
         assert out == whole
         assert not fed.driven.operator.emissions.vanished  # type: ignore[attr-defined]

@@ -197,10 +197,10 @@ def test_rows_that_change_their_partition(
     st.booleans(),
 )
 def test_sessions(
-    case: Case, asked: WindowAggregate | WindowRank, taken: list[Step], update_before: bool
+    case: Case, operator: WindowAggregate | WindowRank, taken: list[Step], update_before: bool
 ) -> None:
-    inner, defined = weighted_sessions.both(asked, update_before)
-    agree(case, case.of(inner), defined, ttl_keys(asked), OWN, taken)
+    inner, defined = weighted_sessions.both(operator, update_before)
+    agree(case, case.of(inner), defined, ttl_keys(operator), OWN, taken)
 
 
 @given(cases(1), weighted_ranking.operators(), weighted_ranking.STEPS)

@@ -48,8 +48,8 @@ def test_group_windows(
     driven = Driven(aggregator(values=values, weighted=True, **policy), restarts)
     source = Source(COLUMNS, lambda row: True)
     found = last(driven, source, taken, counted=False)
-    asked = {"n": "count(*)", "total": "sum(v)::BIGINT", "least": "min(v)"}
-    wanted = ", ".join(asked[name] for name in values)
+    parsed = {"n": "count(*)", "total": "sum(v)::BIGINT", "least": "min(v)"}
+    wanted = ", ".join(parsed[name] for name in values)
     there = [(row[0], row[2], row[3]) for row in source.there.values()]
     with duckdb.connect(config={"threads": 1}) as con:
         con.execute("CREATE TABLE s (k TEXT, v BIGINT, ts BIGINT)")

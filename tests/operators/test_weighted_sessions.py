@@ -13,18 +13,18 @@ from tests.support.operators.weighted_sessions import STEPS, Window, both, plans
 
 @given(plans(), STEPS, st.booleans(), st.booleans())
 def test_each_call_emits_what_the_reference_emits(
-    asked: WindowAggregate, taken: list[Step], update_before: bool, restarts: bool
+    parsed: WindowAggregate, taken: list[Step], update_before: bool, restarts: bool
 ) -> None:
-    compare(asked, taken, update_before, restarts)
+    compare(parsed, taken, update_before, restarts)
 
 
 @given(ranked(), STEPS, st.booleans(), st.booleans())
 def test_ranks_among_them_too(
-    asked: WindowRank, taken: list[Step], update_before: bool, restarts: bool
+    parsed: WindowRank, taken: list[Step], update_before: bool, restarts: bool
 ) -> None:
-    compare(asked, taken, update_before, restarts)
+    compare(parsed, taken, update_before, restarts)
 
 
-def compare(asked: Window, taken: list[Step], update_before: bool, restarts: bool) -> None:
-    operator, defined = both(asked, update_before)
+def compare(parsed: Window, taken: list[Step], update_before: bool, restarts: bool) -> None:
+    operator, defined = both(parsed, update_before)
     agree(operator, defined, OWN, taken, restarts, defined.policy.retain)

@@ -59,10 +59,10 @@ def pairs(file: Golden) -> list[Pair]:
     streams = file.whole("streams") or ""
     blocks = [block for block in file.blocks if block.kind != "streams"]
     made = []
-    for asked, said in zip(blocks[::2], blocks[1::2], strict=True):
-        if asked.kind != "query" or said.kind not in ("refused", "explain"):
-            raise ValueError(f"{file.name}: {asked.kind}, {said.kind} are no pair")
-        made.append(Pair(file.name, streams, asked.body, said.kind, said.body))
+    for cases, said in zip(blocks[::2], blocks[1::2], strict=True):
+        if cases.kind != "query" or said.kind not in ("refused", "explain"):
+            raise ValueError(f"{file.name}: {cases.kind}, {said.kind} are no pair")
+        made.append(Pair(file.name, streams, cases.body, said.kind, said.body))
     return made
 
 
@@ -95,10 +95,10 @@ def rewritten(file: Golden) -> str:
     return render(replace(file, blocks=blocks))
 
 
-def written(title: str, streams: str, asked: list[tuple[str, str, str]]) -> str:
+def written(title: str, streams: str, cases: list[tuple[str, str, str]]) -> str:
     """A new file of (query, kind, what is said)."""
     blocks = [Block("streams", "", tuple(streams.splitlines()))]
-    for query, kind, answer in asked:
+    for query, kind, answer in cases:
         blocks.append(Block("query", "", tuple(query.splitlines())))
         blocks.append(Block(kind, "", tuple(answer.splitlines())))
     return render(Golden("", {"title": title}, tuple(blocks)))

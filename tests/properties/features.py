@@ -36,12 +36,12 @@ ALL = frozenset(WORDS.split())
 LANDED: frozenset[str] = ALL
 
 
-def _asked() -> frozenset[str]:
+def _case() -> frozenset[str]:
     text = os.environ.get("SQLWIN_FEATURES", "")
     return LANDED if not text else ALL if text == "all" else frozenset(text.split(","))
 
 
-FEATURES = _asked()
+FEATURES = _case()
 
 
 def has(feature: str) -> bool:

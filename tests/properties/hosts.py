@@ -21,12 +21,12 @@ from tests.reference import host
 Host = Callable[[Script], Iterator[EmbeddedQuery]]
 
 
-def reference(asked: Script) -> Iterator[EmbeddedQuery]:
-    return repeat(host.reference(asked))
+def reference(case: Script) -> Iterator[EmbeddedQuery]:
+    return repeat(host.reference(case))
 
 
-def fast(asked: Script) -> Iterator[EmbeddedQuery]:
-    return repeat(EmbeddedQuery(asked, explain))
+def fast(case: Script) -> Iterator[EmbeddedQuery]:
+    return repeat(EmbeddedQuery(case, explain))
 
 
 def fast_hosts() -> st.SearchStrategy[Host]:

@@ -193,8 +193,8 @@ def numbered(draw: DrawFn) -> JoinQuestion:
     source = f"FROM {ours[0]} {kind} JOIN {ours[1]} {on}"
     batch = f"FROM {theirs[0]} {kind} JOIN {theirs[1]} {on}{behind}{ahead}"
     of = {name: "id i" if name == plain else "we n x" for name in streams}
-    asked = _drawn(draw, _columns(kind, of["a"], of["b"]), source, batch, *streams.values())
-    return replace(asked, rising=True)
+    case = _drawn(draw, _columns(kind, of["a"], of["b"]), source, batch, *streams.values())
+    return replace(case, rising=True)
 
 
 @st.composite

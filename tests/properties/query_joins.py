@@ -64,11 +64,11 @@ class Parts:
 
 def questions() -> SearchStrategy[JoinQuestion]:
     parts = [_windows(), _interval(), _within(), _rows(), _sessions(), st.just(STATIC)]
-    return st.one_of([*map(_asked, parts), _asof()])
+    return st.one_of([*map(_case, parts), _asof()])
 
 
 @st.composite
-def _asked(draw: DrawFn, parts: SearchStrategy[Parts]) -> JoinQuestion:
+def _case(draw: DrawFn, parts: SearchStrategy[Parts]) -> JoinQuestion:
     made = draw(parts)
     kind = draw(st.sampled_from(made.kinds))
     keys = KEYS[: draw(st.sampled_from(made.keys))]

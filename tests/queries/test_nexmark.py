@@ -70,8 +70,8 @@ def test_over_ordinary_streams_on_spark(files: Path) -> None:
     """One with a chain, one with a join, one with a ranking and the one of the clock."""
     names = ["q3", "q5", "q9", "q12"]
     refused: list[pl.DataFrame] = []
-    asked = script(together(names, ordinary))
-    on_spark(asked, RunOptions(base=files, on_errors=refused.append))
+    parsed = script(together(names, ordinary))
+    on_spark(parsed, RunOptions(base=files, on_errors=refused.append))
     assert not refused
     for name in names:
         parts = sorted((files / name).glob("*.parquet"))
@@ -84,8 +84,8 @@ def on_spark_told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("spark")
     (base / "side_input.csv").write_bytes((QUERIES / "side_input.csv").read_bytes())
     refused: list[pl.DataFrame] = []
-    asked = "SET 'batch.bytes' = 1600000;\n" + together(NAMES)
-    on_spark(script(asked), RunOptions(base=base, on_errors=refused.append))
+    parsed = "SET 'batch.bytes' = 1600000;\n" + together(NAMES)
+    on_spark(script(parsed), RunOptions(base=base, on_errors=refused.append))
     assert not refused
     return base
 

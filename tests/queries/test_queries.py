@@ -64,8 +64,8 @@ def check(run: Run, name: str, base: Path) -> pl.DataFrame:
     """The last revisions are the batch answer; what was emitted, all of it."""
     emitted: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []
-    asked = script((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
-    summary = run(asked, RunOptions(base=base, show=emitted.append, on_errors=refused.append))
+    parsed = script((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
+    summary = run(parsed, RunOptions(base=base, show=emitted.append, on_errors=refused.append))
     emissions = pl.concat(emitted)
     last = fold(emissions).filter(pl.col("op") != "-D")
     expected = pl.from_arrow(ANSWERS[name](duckdb.connect(), str(FLIGHTS)))

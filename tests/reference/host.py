@@ -23,9 +23,9 @@ from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
 
 
-def reference(asked: Script) -> EmbeddedQuery:
+def reference(parsed: Script) -> EmbeddedQuery:
     """A script's query in this process, on the reference operator."""
-    query = EmbeddedQuery(asked, explain, specified)
+    query = EmbeddedQuery(parsed, explain, specified)
 
     def begin() -> None:
         for task in query._task.tasks:

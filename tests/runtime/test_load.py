@@ -1,4 +1,4 @@
-"""The rate, the keys and the width that EXPLAIN is asked with."""
+"""The rate, the keys and the width that EXPLAIN is given."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ MINUTE = 60_000_000
 
 
 def settle(text: str, folder: Path) -> Program:
-    asked = script(text)
-    return as_checkpointed(Program(asked.queries, 2, 2), Folder(str(folder)), asked.source_text)
+    parsed = script(text)
+    return as_checkpointed(Program(parsed.queries, 2, 2), Folder(str(folder)), parsed.source_text)
 
 
 def since(program: Program) -> int | None:

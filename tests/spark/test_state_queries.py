@@ -1,4 +1,4 @@
-"""The state of a checkpoint is asked: beside its writer, at an earlier batch, by any key."""
+"""The state of a checkpoint is queried: beside its writer, at an earlier batch, by any key."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def counted(state: Snapshot) -> list[int]:
 @pytest.fixture(scope="module")
 def checkpoint(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of five batches, a minute each."""
-    home = tmp_path_factory.mktemp("asked")
+    home = tmp_path_factory.mktemp("queried")
     for minute in range(5):
         land(home, minute)
     sqlwin.spark.query(spark, SCRIPT).run(home, checkpoint=home / "state")

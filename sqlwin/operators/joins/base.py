@@ -91,7 +91,7 @@ class Joining(ABC):
     def nothing(self) -> pl.DataFrame:
         return self.ledger.nothing()
 
-    # What is asked.
+    # State queries.
 
     @property
     def equal(self) -> Columns:
@@ -123,9 +123,9 @@ class Joining(ABC):
 
     def _held(self, side: Side, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
         rows = side.scan(stores)
-        asked = replace(stretch, keys=self._keys_of(side, stretch.keys))
+        wanted = replace(stretch, keys=self._keys_of(side, stretch.keys))
         held = rows.select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
-        found = asked.of(held) if side.at == TS or side.dated else asked.counted(held)
+        found = wanted.of(held) if side.at == TS or side.dated else wanted.counted(held)
         if stores.sides is not None and stretch.keys is not None:
             stores.sides.note_rows(side.name, rows.join(found, on=[PART, SEQ], how="semi"))
         return found

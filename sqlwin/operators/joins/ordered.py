@@ -132,7 +132,7 @@ class OrderedJoin(WindowJoin):
         stores.watermark = watermark
         return self._become_certain(bounds, stores, now)
 
-    # What is asked.
+    # State queries.
 
     def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
         """By the numbers of rows."""

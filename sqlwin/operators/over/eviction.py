@@ -169,8 +169,8 @@ class Leaving:
             known = pl.col(KNOWN + call.name) if counting else pl.col(OLD_ROW)
             done = pl.col(DONE + call.name) if counting else pl.lit(True)
             for old in (True, False):
-                asked = pl.col(WAITS) & done & ~known & (pl.col(OLD_ROW) == old)
-                mask = rows.select(asked).to_series()
+                wanted = pl.col(WAITS) & done & ~known & (pl.col(OLD_ROW) == old)
+                mask = rows.select(wanted).to_series()
                 found = self.reading.value(rows.filter(mask), call, stores)
                 values = placed(rows[VALUE + call.name], mask.to_numpy(), found)
                 rows = rows.with_columns(values)

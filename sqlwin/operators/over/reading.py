@@ -97,10 +97,10 @@ class Reading:
         main = stored(stores, since, self._until(int(rows[TS][-1])))
         out: dict[str, pl.Series] = {}
         for share in self.shares.each:
-            asked = tuple(call for call in calls if call in share.calls)
-            if asked:
+            shared = tuple(call for call in calls if call in share.calls)
+            if shared:
                 context = self._context(share, rows, main, since, stores)
-                out |= self._evaluated(rows, asked, context)
+                out |= self._evaluated(rows, shared, context)
         return out
 
     def _since(self, first: int) -> int:

@@ -178,8 +178,8 @@ class RankedLedger(ResultLedger):
         return pl.concat([shown.filter(~pl.col(EXISTS)), ranked], how="diagonal")
 
     def _ranked(self, shown: pl.DataFrame) -> pl.DataFrame:
-        asked, name = self.ranks.standing, self.ranks.name
-        standing = Standing(asked.function, tuple(self.family), asked.order)
+        rank, name = self.ranks.standing, self.ranks.name
+        standing = Standing(rank.function, tuple(self.family), rank.order)
         ranked = standing.of(shown.drop(name, strict=False), name, ties=self.results.ties)
         return ranked.with_columns(pl.col(name).cast(pl.Int64))
 

@@ -99,7 +99,7 @@ class OrderedSessions:
     def next_deadline(self, stores: Stores) -> int | None:
         return self.inner.next_deadline(stores)
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:

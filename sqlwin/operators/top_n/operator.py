@@ -200,7 +200,7 @@ class TopRows(Counting):
         times = (stores.pending, timeout_at(self.policy.timeout, stores))
         return min((time for time in times if time is not None), default=None)
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:

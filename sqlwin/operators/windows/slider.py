@@ -103,7 +103,7 @@ class TupleSlider(Counting):
     def next_deadline(self, stores: Stores) -> int | None:
         return None
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:

@@ -36,9 +36,9 @@ class Sender(Book):
     ) -> pl.DataFrame:
         """apart: late ones whose own turn comes next. What goes out late with them is `late`, and
         what makes room for them."""
-        asked = {w.row_key: w for w in windows}
+        keys = {w.row_key: w for w in windows}
         late = [w for w in self.windows.values() if self.late(w) and w not in apart]
-        chosen = {w.row_key: w for w in self.emitted.with_rivals(list(asked.values()), late)}
+        chosen = {w.row_key: w for w in self.emitted.with_rivals(list(keys.values()), late)}
         for key in chosen.keys() & self.empty.keys():
             if self.emitted.values(key) is None:  # it was never emitted, and is dropped silently
                 self.waiting.pop(key, None)
@@ -47,7 +47,7 @@ class Sender(Book):
         going = among.joined(list(chosen.values()), late)
         others = [each for each in apart if each.row_key in self.windows]
         records: list[dict[str, Any]] = []
-        for window, values, word in self._changed(asked.keys(), going, among, emit):
+        for window, values, word in self._changed(keys.keys(), going, among, emit):
             if window.row_key in self.windows:
                 for each in self.emitted.replaced_by(window):
                     for_late = any(replaces(other, each) for other in others)
@@ -84,7 +84,7 @@ class Sender(Book):
         return self.emitted.gone(window, emit)
 
     def _changed(
-        self, asked: Collection[str], going: list[Window], among: Families, emit: str
+        self, keys: Collection[str], going: list[Window], among: Families, emit: str
     ) -> Iterable[tuple[Window, dict[str, Any], str]]:
         """What was asked for, its values, its word; and who has changed with it."""
         families, known = among.of(going), {w.row_key for w in going}
@@ -96,10 +96,10 @@ class Sender(Book):
                 continue
             self.waiting.pop(key, None)
             values = placed[key] if key in placed else window.values()
-            if key in asked and emit == "full" and (out is None or self.definition.varies):
+            if key in keys and emit == "full" and (out is None or self.definition.varies):
                 yield window, values, emit
             elif out is None or comparable(values) != comparable(out):
-                own = window.family is not None or key not in asked
+                own = window.family is not None or key not in keys
                 yield window, values, self._word(window) if own else emit
         for key in stay.keys() & placed.keys():
             if comparable(placed[key]) != comparable(self.emitted.values(key) or {}):

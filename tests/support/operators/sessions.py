@@ -87,8 +87,8 @@ def row(k: str | None, at: float, **more: Any) -> dict[str, Any]:
 class Fed:
     """A plan's operator, fed. An emission is (op, emit, revision, keys, start, end, values)."""
 
-    def __init__(self, asked: WindowAggregate | None = None) -> None:
-        self.plan = asked or plan()
+    def __init__(self, parsed: WindowAggregate | None = None) -> None:
+        self.plan = parsed or plan()
         operator = specified(Query(self.plan)).operator
         assert isinstance(operator, ReferenceOperator)
         self.driven, self.seq = Defined(operator), count()
