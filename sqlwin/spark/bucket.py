@@ -128,7 +128,7 @@ def work(
     seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
     task = Task(program.lowered[stage], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
     rows: dict[int, list[pl.DataFrame]] = {}
-    errors, counts = [], [RowCounts(mark.taken, mark.late) for mark in seen]
+    errors, counts = [], [RowCounts(mark.taken, mark.late, mark.expired) for mark in seen]
     for at in range(len(task.query.inputs)):
         prepared_batches = _prepare(program, stage, at, ordered, task, blobs, _clock(seen).now)
         rows[at] = [

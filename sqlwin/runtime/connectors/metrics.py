@@ -29,11 +29,13 @@ Labels = tuple[tuple[str, str], ...]
 @dataclass(frozen=True)
 class OperatorMetrics:
     """Of all buckets. operator: the node of the plan. late: rows older than the watermark that
-    count. state_rows, state_bytes: as written by the last commit; None where nothing is kept."""
+    count. expired: rows beyond retention. state_rows, state_bytes: as written by the last commit;
+    None where nothing is kept."""
 
     operator: str
     rows_in: int = 0
     late: int = 0
+    expired: int = 0
     rows_out: int = 0
     replayed: int = 0
     state_rows: int | None = None
@@ -92,7 +94,7 @@ class QueryMetrics:
 
 OnMetrics = Callable[[QueryMetrics], None]
 
-COUNTED = ("rows_in", "late", "rows_out", "replayed")
+COUNTED = ("rows_in", "late", "expired", "rows_out", "replayed")
 MEASURED = ("state_rows", "state_bytes", "windows_open")
 HELP = {
     "sqlwin_batches_total": "batches",

@@ -16,17 +16,19 @@ from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, StateQuery, query
 from sqlwin.plan.properties.facts import operator_of
 from sqlwin.runtime.inputs.row_counts import RowCounts
 from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.error_stream import EXPIRED, of_reason
 from sqlwin.runtime.tasks.task import Output, Task
 
 
 @dataclass(frozen=True)
 class OperatorCounts:
-    """Of one bucket and one batch. rows_in, late, rows_out, replayed: rows. watermark: of its
-    input. state_rows, state_bytes: as written by the last commit, NULL where none is kept.
-    windows_open: NULL where the operator has no windows that can be counted."""
+    """Of one bucket and one batch. rows_in, late, expired, rows_out, replayed: rows. state_rows,
+    state_bytes: as written by the last commit, NULL where none is kept. windows_open: NULL where
+    the operator has no windows that can be counted."""
 
     rows_in: int = 0
     late: int = 0
+    expired: int = 0
     rows_out: int = 0
     replayed: int = 0
     state_rows: int | None = None
@@ -38,6 +40,7 @@ class OperatorCounts:
         return OperatorCounts(
             self.rows_in + other.rows_in,
             self.late + other.late,
+            self.expired + other.expired,
             self.rows_out + other.rows_out,
             self.replayed + other.replayed,
             _sum(self.state_rows, other.state_rows),
@@ -57,6 +60,7 @@ def measured(task: Task, output: Output, taken: RowCounts, windows: bool = True)
     return OperatorCounts(
         taken.taken,
         taken.late,
+        taken.expired + of_reason(output.errors, EXPIRED),
         len(output.results),
         output.replayed,
         rows,
