@@ -43,9 +43,20 @@ def parser() -> argparse.ArgumentParser:
     infer.add_argument("file", help="CSV, JSON lines or Parquet; a folder or a pattern of them")
     infer.add_argument("--name", help="of the stream; else that of the file")
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
+    _add_shell(commands.add_parser("shell", help="type statements, or pipe them in"))
     doctor = commands.add_parser("doctor", help="look whether this machine has what a run needs")
     doctor.add_argument("--quick", action="store_true", help="start no engine")
     return made
+
+
+def _add_shell(shell: argparse.ArgumentParser) -> None:
+    shell.add_argument("file", nargs="?", type=Path, help="statements to begin with")
+    shell.add_argument("--engine", choices=("embedded", "spark"), default="embedded")
+    shell.add_argument("--output", choices=("table", "json", "csv"), default="table")
+    shell.add_argument("--follow", action="store_true", help="queries go on as files arrive")
+    shell.add_argument(
+        "-c", "--command", dest="command_text", metavar="TEXT", help="answer this, and leave"
+    )
 
 
 def _add_state(state: argparse.ArgumentParser) -> None:
