@@ -23,6 +23,10 @@ def parser() -> argparse.ArgumentParser:
     explain_.add_argument("--rate", metavar="ROWS/UNIT", help="and the state to expect: 1000/s")
     explain_.add_argument("--keys", metavar="N", help="of so many distinct keys: 1e6")
     explain_.add_argument("--width", metavar="BYTES", help="of a string, 16 where not given")
+    explain_.add_argument("--analyze", action="store_true", help="run it, and what was measured")
+    explain_.add_argument(
+        "--engine", choices=("spark", "embedded"), default="embedded", help="of --analyze"
+    )
     run.add_argument("--engine", choices=("spark", "embedded"), default="spark")
     run.add_argument("--output", choices=("table", "json", "csv"), default="table")
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
+from sqlwin.analysis import explained
 from sqlwin.commands import leaving, scripts
+from sqlwin.engines import engine
 from sqlwin.errors import InputError
 from sqlwin.interrupts import TERMINATED, terminations
 from sqlwin.metrics_outlet import metrics_outlet
@@ -16,7 +17,6 @@ from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.options.settings import FIXED, SPARK
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.rows.malformed import limit
 from sqlwin.screen import JsonProgress, Progress, screen
 
@@ -35,19 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
         on_warning=progress.warning,
         max_errors=None if arguments.max_errors is None else limit(arguments.max_errors),
         conf=_conf(arguments),
-        on_started=lambda: progress.started("Spark"),
     )
-    for answer in answers(asked, explain):
+    started = engine(arguments.engine, progress)
+    for answer in answers(asked, explained(asked, options, started)):
         print(answer)
     if not asked.queries:
         return 0
-    if arguments.engine == "embedded":
-        from sqlwin.embedded.run import run as started
-    else:
-        progress.starting("Spark")  # which takes seconds to say anything itself
-        # it logs traces of what is raised here, and would where Ctrl-C falls into its start
-        logging.getLogger().addHandler(logging.NullHandler())
-        from sqlwin.spark.run import run as started
     with terminations() as terminated, _metrics(arguments.metrics) as on_metrics:
         summary = started(asked, replace(options, stop=terminated.is_set, on_metrics=on_metrics))
     progress.done(summary)

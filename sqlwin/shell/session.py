@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
 import polars as pl
 
+from sqlwin.analysis import explained
+from sqlwin.engines import Run, engine
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.nodes import Script
-from sqlwin.runtime.connectors.options import RunOptions, silent
-from sqlwin.runtime.connectors.progress import Summary
-from sqlwin.runtime.lowering.explained import explain
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.screen import Progress, Show, screen
 from sqlwin.shell.declared import DECLARES, Declarations
 from sqlwin.shell.looking import checked, final, look
@@ -24,7 +23,6 @@ from sqlwin.shell.splitting import split
 
 ENGINES = ("embedded", "spark")
 FORMATS = ("table", "json", "csv")
-Run = Callable[[Script, RunOptions], Summary]
 
 
 class Left(Exception):
@@ -41,7 +39,7 @@ class Session:
     out: TextIO = field(default_factory=lambda: sys.stdout)
     err: TextIO = field(default_factory=lambda: sys.stderr)
     declarations: Declarations = field(default_factory=lambda: Declarations(inferred_from(Path())))
-    started: bool = False
+    engines: dict[str, Run] = field(default_factory=dict)
 
     def take(self, statement: str) -> None:
         """Answer one statement; SqlwinError for a mistake or a failure, and nothing is lost."""
@@ -76,7 +74,8 @@ class Session:
     def _ask(self, statement: str) -> None:
         bare, clause = look(statement)
         asked = self.declarations.bind(bare, statement)
-        for answer in answers(asked, explain):
+        options = self._options(Progress(self.err))
+        for answer in answers(asked, explained(asked, options, self._engine())):
             self.say(answer)
         for query in asked.queries:
             if clause is None:
@@ -92,33 +91,12 @@ class Session:
 
     def _run(self, asked: Script, show: Show) -> None:
         progress = Progress(self.err)
-        options = RunOptions(
-            Path(),
-            follow=self.follow,
-            show=show,
-            on_errors=progress.errors,
-            on_batch=silent,
-            on_warning=progress.warning,
-        )
-        progress.done(self._engine(progress)(asked, options))
+        options = replace(self._options(progress), show=show, on_errors=progress.errors)
+        progress.done(self._engine()(asked, options))
 
-    def _engine(self, progress: Progress) -> Run:
-        if self.engine == "embedded":
-            from sqlwin.embedded.run import run as embedded
+    def _options(self, progress: Progress) -> RunOptions:
+        return RunOptions(Path(), follow=self.follow, on_warning=progress.warning)
 
-            return embedded
-        import logging
-
-        from sqlwin.spark.run import run as on_spark
-
-        # it logs traces of what is raised here, and would where Ctrl-C falls into its start
-        logging.getLogger().addHandler(logging.NullHandler())
-        if self.started:
-            return on_spark
-        progress.starting("Spark")
-
-        def up() -> None:
-            self.started = True
-            progress.started("Spark")
-
-        return lambda asked, options: on_spark(asked, replace(options, on_started=up))
+    def _engine(self) -> Run:
+        """Kept, for Spark is started once."""
+        return self.engines.setdefault(self.engine, engine(self.engine, Progress(self.err)))

@@ -183,6 +183,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 read=counts[stage],
                 has_rows=has_rows[stage],
                 taken=taken[stage].taken,
+                expired=taken[stage].expired,
                 late=taken[stage].late,
                 reloaded=reloaded if reading.control else (),
             )

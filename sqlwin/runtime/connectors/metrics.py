@@ -29,7 +29,8 @@ Labels = tuple[tuple[str, str], ...]
 @dataclass(frozen=True)
 class OperatorMetrics:
     """Of all buckets. operator: the node of the plan. late: rows older than the watermark that
-    count. state_rows, state_bytes: as written by the last commit; None where nothing is kept."""
+    count. state_rows, state_bytes: as written by the last commit; None where nothing is kept.
+    expired: rows that count no more. seconds: that it worked, in all buckets together."""
 
     operator: str
     rows_in: int = 0
@@ -39,6 +40,8 @@ class OperatorMetrics:
     state_rows: int | None = None
     state_bytes: int | None = None
     windows_open: int | None = None
+    expired: int = 0
+    seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ HELP = {
     "sqlwin_consumer_lag": "offsets of a partition that are not read yet",
     "sqlwin_last_batch_seconds": "when the last batch ended, seconds since 1970",
     **{f"sqlwin_operator_{name}_total": f"rows: {name}, by operator" for name in COUNTED},
+    "sqlwin_operator_expired_total": "rows: expired, by operator",
+    "sqlwin_operator_seconds_total": "seconds of work, by operator",
     **{f"sqlwin_operator_{name}": f"{name}, by operator" for name in MEASURED},
 }
 
@@ -147,7 +152,7 @@ def _samples(batch: QueryMetrics) -> Iterator[tuple[str, Labels, float]]:
     yield from _unread(batch, query)
     for stage, operator in enumerate(batch.operators):
         labels = (*query, ("stage", str(stage)), ("operator", operator.operator))
-        for name in COUNTED:
+        for name in (*COUNTED, "expired", "seconds"):
             yield f"sqlwin_operator_{name}_total", labels, getattr(operator, name)
         for name in MEASURED:
             if getattr(operator, name) is not None:

@@ -6,7 +6,7 @@ count open windows reads them all, as the state query of the windows from the wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, StateQuery, query
 from sqlwin.plan.properties.facts import operator_of
 from sqlwin.runtime.inputs.row_counts import RowCounts
 from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.error_stream import EXPIRED, reasons
 from sqlwin.runtime.tasks.task import Output, Task
 
 
@@ -23,7 +24,8 @@ from sqlwin.runtime.tasks.task import Output, Task
 class OperatorCounts:
     """Of one bucket and one batch. rows_in, late, rows_out, replayed: rows. watermark: of its
     input. state_rows, state_bytes: as written by the last commit, NULL where none is kept.
-    windows_open: NULL where the operator has no windows that can be counted."""
+    windows_open: NULL where the operator has no windows that can be counted. expired: rows that
+    counted in no window any more. seconds: that it worked, no part of what it did."""
 
     rows_in: int = 0
     late: int = 0
@@ -32,6 +34,8 @@ class OperatorCounts:
     state_rows: int | None = None
     state_bytes: int | None = None
     windows_open: int | None = None
+    expired: int = 0
+    seconds: float = field(default=0.0, compare=False)
 
     def __add__(self, other: OperatorCounts) -> OperatorCounts:
         """Of two buckets."""
@@ -43,6 +47,8 @@ class OperatorCounts:
             _sum(self.state_rows, other.state_rows),
             _sum(self.state_bytes, other.state_bytes),
             _sum(self.windows_open, other.windows_open),
+            self.expired + other.expired,
+            self.seconds + other.seconds,
         )
 
 
@@ -51,7 +57,9 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return sum(known) if known else None
 
 
-def measured(task: Task, output: Output, taken: RowCounts, windows: bool = True) -> OperatorCounts:
+def measured(
+    task: Task, output: Output, taken: RowCounts, windows: bool = True, seconds: float = 0.0
+) -> OperatorCounts:
     """After the commit of a batch. windows: whether to count those that are open."""
     rows, size = task.written or (None, None)
     return OperatorCounts(
@@ -62,6 +70,8 @@ def measured(task: Task, output: Output, taken: RowCounts, windows: bool = True)
         rows,
         size,
         _open(task) if windows else None,
+        taken.expired + reasons(output.errors).count(EXPIRED),
+        seconds,
     )
 
 
