@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--conf", action="append", default=[], metavar="spark.name=value", help="a setting of Spark"
     )
+    run.add_argument("--plain", action="store_true", help="lines, and no view that is redrawn")
     run.add_argument("--log", choices=("text", "json"), default="text", help="how stderr is")
     _add_test(commands.add_parser("test", help="run goldens: queries with what they are to emit"))
     infer = commands.add_parser("infer", help="print the CREATE STREAM that reads a file")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import TextIO
 
 from sqlwin.analysis import explained
 from sqlwin.commands import leaving, scripts
@@ -20,33 +22,52 @@ from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.rows.malformed import limit
 from sqlwin.screen import JsonProgress, Progress, screen
 
+PLAIN = "SQLWIN_PLAIN"
+"""A variable that asks for plain lines, as `--plain` does."""
+
 
 def run(arguments: argparse.Namespace) -> int:
     asked = scripts.script_of(arguments)
-    progress = (JsonProgress if arguments.log == "json" else Progress)(sys.stderr)
+    progress, out = _progress(arguments)
     options = RunOptions(
         base=scripts.base(arguments),
         checkpoint=arguments.checkpoint,
         drain=arguments.drain,
         follow=arguments.follow,
-        show=screen(arguments.output, sys.stdout),
+        show=screen(arguments.output, out),
         on_errors=progress.errors,
         on_batch=progress.batch,
         on_warning=progress.warning,
         max_errors=None if arguments.max_errors is None else limit(arguments.max_errors),
         conf=_conf(arguments),
+        watched=sys.stdout.isatty(),
     )
     started = engine(arguments.engine, progress)
     for answer in answers(asked, explained(asked, options, started)):
         print(answer)
     if not asked.queries:
         return 0
-    with terminations() as terminated, _metrics(arguments.metrics) as on_metrics:
-        summary = started(asked, replace(options, stop=terminated.is_set, on_metrics=on_metrics))
+    outlet = _metrics(arguments.metrics)
+    with terminations() as terminated, outlet as on_metrics, progress.running():
+        options = replace(options, stop=terminated.is_set)
+        summary = started(asked, replace(options, on_metrics=progress.metrics(on_metrics)))
     progress.done(summary)
     if arguments.follow or summary.stopped:  # or it was interrupted
         progress.stopped(f"stopped{leaving.left(arguments)}")
     return 0 if arguments.follow or not summary.stopped else TERMINATED
+
+
+def _progress(arguments: argparse.Namespace) -> tuple[Progress, TextIO]:
+    """And where results go: a view is below them where they are on the same terminal."""
+    if arguments.log == "json":
+        return JsonProgress(sys.stderr), sys.stdout
+    plain = arguments.plain or PLAIN in os.environ or os.environ.get("TERM") == "dumb"
+    if plain or not sys.stderr.isatty():
+        return Progress(sys.stderr), sys.stdout
+    from sqlwin.live.display import LiveProgress
+
+    progress = LiveProgress(sys.stderr, arguments.follow)
+    return progress, progress.above(sys.stdout) if sys.stdout.isatty() else sys.stdout
 
 
 def _conf(arguments: argparse.Namespace) -> dict[str, str]:

@@ -95,7 +95,12 @@ class Session:
         progress.done(self._engine()(asked, options))
 
     def _options(self, progress: Progress) -> RunOptions:
-        return RunOptions(Path(), follow=self.follow, on_warning=progress.warning)
+        return RunOptions(
+            Path(),
+            follow=self.follow,
+            on_warning=progress.warning,
+            watched=self.out.isatty(),
+        )
 
     def _engine(self) -> Run:
         """Kept, for Spark is started once."""

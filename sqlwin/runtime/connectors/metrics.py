@@ -49,7 +49,8 @@ class QueryMetrics:
     """query: its number in the script, from 0. at: when the batch ended, microseconds. errors:
     rows by reason, also those that are counted only. seconds: of the batch, by what took them.
     operators: those of the stages below first. unread: what is known and not read yet, by stream.
-    lag: by stream and partition of a topic, offsets that are not read yet.
+    lag: by stream and partition of a topic, offsets that are not read yet. input_bytes: of each
+    stream of files, those that were read, and those that there are.
     """
 
     query: int
@@ -63,6 +64,7 @@ class QueryMetrics:
     operators: tuple[OperatorMetrics, ...] = ()
     unread: Mapping[str, int] = field(default_factory=dict)
     lag: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    input_bytes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def lags(self) -> dict[str, float]:

@@ -128,10 +128,10 @@ class ChainTask:
         for task in self.tasks:
             task.commit()
 
-    def measured(self) -> list[OperatorCounts]:
-        """Of each stage, what it did in the last batch."""
+    def measured(self, sizes: bool = False) -> list[OperatorCounts]:
+        """Of each stage, what it did in the last batch. sizes: also of state that is in memory."""
         return [
-            measured(task, output, counts, seconds=seconds)
+            measured(task, output, counts, seconds=seconds, sizes=sizes)
             for task, (output, counts, seconds) in zip(self.tasks, self.took, strict=True)
         ]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.errors import QueryError
-from sqlwin.instants import END
+from sqlwin.instants import END, START
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, StateQuery, queryable
 from sqlwin.plan.properties.facts import operator_of
 from sqlwin.runtime.inputs.row_counts import RowCounts
@@ -58,10 +58,16 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def measured(
-    task: Task, output: Output, taken: RowCounts, windows: bool = True, seconds: float = 0.0
+    task: Task,
+    output: Output,
+    taken: RowCounts,
+    windows: bool = True,
+    seconds: float = 0.0,
+    sizes: bool = False,
 ) -> OperatorCounts:
-    """After the commit of a batch. windows: whether to count those that are open."""
-    rows, size = task.written or (None, None)
+    """After the commit of a batch. windows: whether to count those that are open. sizes: whether
+    to measure state that is not written anywhere."""
+    rows, size = task.written or (_in_memory(task) if sizes else (None, None))
     return OperatorCounts(
         taken.taken,
         taken.late,
@@ -73,6 +79,11 @@ def measured(
         taken.expired + reasons(output.errors).count(EXPIRED),
         seconds,
     )
+
+
+def _in_memory(task: Task) -> tuple[int, int]:
+    frames = [store.scan(START, END) for store in task.stores.named.values()]
+    return sum(map(len, frames)), int(sum(frame.estimated_size() for frame in frames))
 
 
 def name_of(query: Lowered) -> str:
