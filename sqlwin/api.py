@@ -15,6 +15,7 @@ from sqlwin.embedded.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.embedded.run import run as run_script
 from sqlwin.errors import InputError
+from sqlwin.inference import inferred_from
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.connectors.function_sink import TakeBatch
@@ -58,7 +59,7 @@ def query(
     >>> q.table()["total"].to_pylist()
     [5]
     """
-    parsed = script(sql, _declared(streams), params, tuple(functions))
+    parsed = script(sql, _declared(streams), params, tuple(functions), infer=inferred_from(Path()))
     blobs = None if store is None else DurableStore(store)
     return EmbeddedQuery(parsed, explain_query, blobs=blobs, token=uuid4().hex, lazy=lazy)
 
@@ -104,7 +105,10 @@ def run(
         stop=stop,
         on_metrics=on_metrics,
     )
-    return run_script(script(sql, params=params, functions=tuple(functions)), options)
+    parsed = script(
+        sql, params=params, functions=tuple(functions), infer=inferred_from(options.base)
+    )
+    return run_script(parsed, options)
 
 
 def stream(
@@ -122,9 +126,11 @@ def stream(
     return Stream("", columns, ts, _micros(delay), offset=offset)
 
 
-def explain(sql: str, params: Mapping[str, str] | None = None) -> str:
-    """The plan of every query of a script, as text."""
-    return explain_script(script(sql, params=params))
+def explain(
+    sql: str, params: Mapping[str, str] | None = None, base: str | PathLike[str] = "."
+) -> str:
+    """The plan of every query of a script, as text. base: what files of FROM are relative to."""
+    return explain_script(script(sql, params=params, infer=inferred_from(Path(base))))
 
 
 def _declared(streams: Mapping[str, Stream | pa.Schema] | None) -> dict[str, Stream]:

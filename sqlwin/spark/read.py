@@ -183,8 +183,8 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 read=counts[stage],
                 has_rows=has_rows[stage],
                 taken=taken[stage].taken,
-                late=taken[stage].late,
                 expired=taken[stage].expired,
+                late=taken[stage].late,
                 reloaded=reloaded if reading.control else (),
             )
             yield from packer.mark(seen)

@@ -154,8 +154,8 @@ SQLWIN = [
 
 @pytest.mark.parametrize("words", SQLWIN)
 def test_a_command_parses(words: list[str]) -> None:
-    arguments = parser().parse_args(words[1:])
-    assert (REPO / arguments.file).is_file()
+    file = getattr(parser().parse_args(words[1:]), "file", None)
+    assert file is None or (REPO / file).is_file()
 
 
 @pytest.mark.parametrize("words", SQLWIN)
