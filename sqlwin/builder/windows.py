@@ -87,7 +87,10 @@ def sliding(
     partition_by: Columns = (),
     advance: Duration | None = None,
 ) -> Window:
-    """The time, or the `rows`, before each row. advance: windows end at multiples of it only."""
+    """For each row the time before it, or the last `rows` messages with it.
+
+    advance: windows end at multiples of it only.
+    """
     if (size is None) == (rows is None):
         raise InputError("a sliding window has a size in time, or in rows")
     step = "" if advance is None else f" ADVANCE BY {duration(advance)}"
