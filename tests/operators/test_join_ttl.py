@@ -22,7 +22,7 @@ from sqlwin.state.ttl_store import TtlStore
 from sqlwin.windows import AsOf
 from tests.properties.plan_ttl import CLEANUPS
 from tests.reference.joins.asof import ReferenceAsOf
-from tests.reference.joins.joined_lives import (
+from tests.reference.joins.forgetting import (
     ForgettingAsOf,
     ForgettingJoin,
     ForgettingSessions,
@@ -48,7 +48,7 @@ ANY = window(None, None)
 
 
 class WithTtl(Joined):
-    """As a task keeps it: with the lives of both sides, restored with the stores."""
+    """As a task keeps it: with the TTL entries of both sides, restored with the stores."""
 
     operator: Any
     emissions = "null"
@@ -84,7 +84,7 @@ class WithTtl(Joined):
         self.stores.named = self._named()
 
 
-def living(operator: Fast, restarts: bool = False) -> tuple[WithTtl, WithTtl]:
+def live(operator: Fast, restarts: bool = False) -> tuple[WithTtl, WithTtl]:
     """Fast, and by definition."""
     ttls = operator.policy.ttls
     left, right = (replace(s, forgets=s.name in ttls) for s in (operator.left, operator.right))
@@ -171,7 +171,7 @@ def test_rows_of_one_key_that_come_all_the_time(
 
 
 def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
-    fast, slow = living(operator, restarts)
+    fast, slow = live(operator, restarts)
     source, watermark, now = Source(operator), 0, 0
     retain, columns = operator.policy.retain, [*operator.output]
     for step in taken:

@@ -198,10 +198,10 @@ class ChangeLedger:
         store = stores[CHANGES]
         if stores.pending is not None and stores.pending <= now:
             store.expire(now + 1)
-        # a clock that went back must not bring records below the floor
-        due = pl.max_horizontal(DUE, pl.lit(store.floor, pl.Int64)).alias(DUE)
+        # a clock that went back must not bring records below the horizon
+        due = pl.max_horizontal(DUE, pl.lit(store.horizon, pl.Int64)).alias(DUE)
         kept = later.with_columns(due)
-        still = taken.filter(pl.col(DUE) >= store.floor)
+        still = taken.filter(pl.col(DUE) >= store.horizon)
         void = still.join(kept, on=[DUE, ROW_KEY, SIGN], how="anti", maintain_order="left")
         for records, undone in ((void, True), (kept, False)):
             marked_ = records.with_columns(pl.lit(undone).alias(VOID))
@@ -239,6 +239,6 @@ class ChangeLedger:
         both = pl.concat([part for part in parts if len(part)], how="diagonal")
         return both.sort(EXISTS, *order)  # NULL first: an unmatched row of the right
 
-    def retire(self, stores: Stores, floor: int) -> None:
+    def retire(self, stores: Stores, horizon: int) -> None:
         if self.repeats:
-            stores[STORE].expire(floor)
+            stores[STORE].expire(horizon)

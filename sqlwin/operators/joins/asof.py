@@ -46,7 +46,7 @@ from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
 from sqlwin.windows import AsOf
 
-WANTED, REPLACED, LIVES = "__wanted", "__replaced", "__lives"
+WANTED, REPLACED, LIVE = "__wanted", "__replaced", "__live"
 CERTAIN, MEETS, TAKEN = "__certain", "__meets", "__taken"
 
 
@@ -155,9 +155,9 @@ class AsOfJoin(Joining):
     ) -> pl.DataFrame:
         """Rows, and those retracted, with what was emitted and whether a result is wanted."""
         left, gone = self.left, (lefts.gone, rights.gone)
-        alive = self.nearest.valued(rows, stores, gone).with_columns(pl.lit(True).alias(LIVES))
+        alive = self.nearest.valued(rows, stores, gone).with_columns(pl.lit(True).alias(LIVE))
         dead = self.nearest.valued(left.less(lefts.gone, lefts.new), stores, gone)
-        known = pl.concat([alive, dead.with_columns(pl.lit(False).alias(LIVES))])
+        known = pl.concat([alive, dead.with_columns(pl.lit(False).alias(LIVE))])
         on, replaced = list(left.identity), lefts.gone.with_columns(pl.lit(True).alias(REPLACED))
         known = known.join(replaced.select(*on, REPLACED), on=on, how="left")
         sure = self.nearest.certain(stores.watermark)
@@ -166,8 +166,8 @@ class AsOfJoin(Joining):
         return known.with_columns(
             pl.col(REPLACED).fill_null(False),
             sure.alias(CERTAIN),
-            (pl.col(LIVES) & emitted).alias(MEETS),
-            (pl.col(LIVES) & emitted & self._results).alias(WANTED),
+            (pl.col(LIVE) & emitted).alias(MEETS),
+            (pl.col(LIVE) & emitted & self._results).alias(WANTED),
         )
 
     def _tell(

@@ -145,7 +145,7 @@ class Nearest:
             return self.certain(closed)
         return self.certain(closed) & pl.col(MET).fill_null(False)
 
-    def floor(self, horizon: int, stores: Stores) -> int:
+    def horizon(self, horizon: int, stores: Stores) -> int:
         """The first left row whose nearest, looking ahead, is within retention."""
         rows = self.valued(self.left.scan(stores, START, horizon), stores)
         wanted = rows.filter(pl.col(marked(self.right)[TS]) >= horizon)

@@ -32,7 +32,7 @@ from sqlwin.operators.joins.sides import PASSED_WHERE, POS, Arrivals, Columns, S
 from sqlwin.operators.order.numbering import NUMBER
 from sqlwin.operators.order.ordering import CERTAIN, COUNTERS, FIXED, Ordering
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.operators.weights import effective, parted
+from sqlwin.operators.weights import effective, split
 from sqlwin.schema import POSITION, TS, WEIGHT
 from sqlwin.state.contract import Layout
 
@@ -96,7 +96,7 @@ class NumberedSide(Side):
             nothing = self.layout.empty().select(*self.row)
             return Arrivals(nothing, nothing)
         changed = self.ordering.change(batch, stores).filter(PASSED_WHERE).rename({NUMBER: POS})
-        gone, came = parted(changed.select(*self.row, WEIGHT))
+        gone, came = split(changed.select(*self.row, WEIGHT))
         same = gone.join(came, on=list(self.row), how="semi", nulls_equal=True)
         gone, came = self.less(gone, same), self.less(came, same)
         moved = gone.join(came, on=self._but_number, how="semi", nulls_equal=True)
@@ -145,8 +145,8 @@ class NumberedSide(Side):
             return START
         return min(own + 1 if self.by_time else END, others - reach + 1)
 
-    def evict(self, floor: int, stores: Stores) -> int:
+    def evict(self, horizon: int, stores: Stores) -> int:
         """Forget rows before this number; the time before which all are forgotten by now."""
-        gone = self.scan(stores, START, floor)[TS]
-        stores[self.name].expire(floor)
+        gone = self.scan(stores, START, horizon)[TS]
+        stores[self.name].expire(horizon)
         return int(gone.max()) if len(gone) else START  # type: ignore[arg-type]

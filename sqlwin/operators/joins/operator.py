@@ -238,14 +238,14 @@ class WindowJoin(Joining):
     def _retire(self, stores: Stores) -> None:
         counts, retain, horizons = self._counted(stores), self.policy.retain, []
         for side, counted in zip((self.left, self.right), reversed(counts), strict=True):
-            horizons.append(side.floor(stores.watermark, counted, retain))
+            horizons.append(side.horizon(stores.watermark, counted, retain))
             stores[side.name].expire(horizons[-1])
         for each in self.alone:
-            stores[each.store].expire(stores[each.side.name].floor)
+            stores[each.store].expire(stores[each.side.name].horizon)
         # a pair goes with the row that has a time; a row without one may be emitted by itself
         by_time = [
-            floor
-            for side, floor in zip((self.left, self.right), horizons, strict=True)
+            horizon
+            for side, horizon in zip((self.left, self.right), horizons, strict=True)
             if side.timed or side.name in ALONE[self.kind]
         ]
         self.ledger.retire(stores, min(by_time, default=START))

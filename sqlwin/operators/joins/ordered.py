@@ -164,8 +164,8 @@ class OrderedJoin(WindowJoin):
         horizons, before = self._below(NumberedSide.fixed, stores), read_counts(PAST, stores, START)
         sides = (self.left, self.right)
         past = [
-            max(was, side.evict(floor, stores))
-            for side, floor, was in zip(sides, horizons, before, strict=True)
+            max(was, side.evict(horizon, stores))
+            for side, horizon, was in zip(sides, horizons, before, strict=True)
         ]
         if tuple(past) != before:
             write_counts(PAST, past[0], past[1], stores)

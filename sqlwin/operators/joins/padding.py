@@ -86,12 +86,12 @@ class Alone:
         )
         more = pl.col(MATCHES) + pl.col(f"{MATCHES}.more").fill_null(0)
         was_replaced = self._among(emitted, arrivals.gone)
-        lives = ~was_replaced | self._among(emitted, arrivals.new)
+        live = ~was_replaced | self._among(emitted, arrivals.new)
         touched = emitted.with_columns(
             more.alias(MATCHES),
             *(pl.col(cause).fill_null(False) for cause in CAUSES),
             was_replaced.alias(REPLACED),
-            lives.alias("__lives"),
+            live.alias("__live"),
         ).drop(f"{MATCHES}.more")
         return self.side.bounded(touched, stores)
 
@@ -199,7 +199,7 @@ class Alone:
         matched = pl.col(MATCHES) > 0
         emitted = (pl.col(self.side.ends) < moment.certain) | pl.col(OUT) | pl.lit(self.early)
         wanted = matched if self.kind == "semi" else ~matched & emitted
-        return (wanted & pl.col("__lives")).alias(WANTED)
+        return (wanted & pl.col("__live")).alias(WANTED)
 
     def _as_they_were(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
         """Rows that are replaced, with their old values."""

@@ -3,7 +3,7 @@
 Each row is in one session of its side, `[first, last + gap)` over all rows of its session key,
 or, where one side has none, at its instant. A pair matches if these have an instant in common,
 further keys are equal and the residual is true. A late row may make a session grow, or bridge
-two, so that more rows match; one that is retracted may part it, so that fewer do. What is
+two, so that more rows match; one that is retracted may split it, so that fewer do. What is
 emitted of a row by itself is as in other joins (`padding`); it is certain when the watermark is
 past the end of its session.
 
@@ -95,9 +95,9 @@ class SessionJoin(WindowJoin):
             return
         known = {each.side.name: each.store for each in self.alone}
         sides = self.left, self.right
-        horizon = self.left.floor(stores.watermark, 0, self.policy.retain)
+        horizon = self.left.horizon(stores.watermark, 0, self.policy.retain)
         reaching = [side.reaching(horizon, stores) for side in sides]
         for side, others in zip(sides, reversed(reaching), strict=True):
             names = [side.name, *([known[side.name]] if side.name in known else [])]
             side.evict(horizon, others, names, stores)
-        self.ledger.retire(stores, min(stores[side.name].floor for side in sides))
+        self.ledger.retire(stores, min(stores[side.name].horizon for side in sides))

@@ -6,7 +6,7 @@
 | `left_sessions`, `right_sessions` | a session, with its first and last position         |
 
 A session is found among all rows of the side's session key. Since nothing but a pause ends
-it, it only grows, unless rows are retracted: then it may be shorter, parted or gone. It is
+it, it only grows, unless rows are retracted: then it may be shorter, split or gone. It is
 over for rows that come in time once the watermark is past its end, and for late ones once
 RETAIN is past it too: no row that may still come touches it then, nor brings a session of
 the other side into reach of it that did not overlap it before. For what is brought so far
@@ -178,7 +178,7 @@ class SessionSide(Side):
         """A row at the end of a session would still join it; one at the end of an instant not."""
         return closed + 1 if self.session.instant else closed
 
-    def floor(self, closed: int, counted: int, retain: int | None) -> int:
+    def horizon(self, closed: int, counted: int, retain: int | None) -> int:
         """Sessions that end earlier are let go."""
         return START if retain is None else closed - retain
 

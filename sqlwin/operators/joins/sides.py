@@ -253,7 +253,7 @@ class Side:
             return START if retain is None or not self.timed else closed - retain
         return closed - reach
 
-    def floor(self, closed: int, counted: int, retain: int | None) -> int:
+    def horizon(self, closed: int, counted: int, retain: int | None) -> int:
         """Rows at earlier positions are let go."""
         reach = self.window.high
         if self.at == POS or reach is None:

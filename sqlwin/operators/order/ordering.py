@@ -34,7 +34,7 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.order.numbering import AT, COUNT, NUMBER, STORE
 from sqlwin.operators.state_queries import MessageRange
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
-from sqlwin.operators.weights import SIGN, parted, there, weighed
+from sqlwin.operators.weights import SIGN, split, there, weighed
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import ENDLESS, slice_width
@@ -98,7 +98,7 @@ class Ordering:
         keys = batch.select(self.partition).unique() if self.partition else None
         since: int = batch[TS].min()  # type: ignore[assignment]
         was = _at(there(stores[self.rows].scan(since, END, keys)))
-        gone, came = (_at(rows.select(*self.carried, *POSITION)) for rows in parted(batch))
+        gone, came = (_at(rows.select(*self.carried, *POSITION)) for rows in split(batch))
         on = [*POSITION, *self.by]
         known = pl.concat([gone.select(on), came.select(on)])
         left = was.join(known, on=on, how="semi", nulls_equal=True)

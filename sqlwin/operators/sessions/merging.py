@@ -2,7 +2,7 @@
 
 `Merged` keeps one record for each session, which holds the accumulators: what a pause
 alone ends only ever grows, so sessions are merged and never looked into. Those that may
-be parted are in `session_parts`. `Instants` keeps rows that are in no session as if each instant
+be split are in `splitting`. `Instants` keeps rows that are in no session as if each instant
 were one.
 
 Invariant: sessions of a key do not overlap as `[from, until)`, and a row of the key is of

@@ -180,7 +180,7 @@ class SessionAggregator(SessionRestoring):
         if batch.is_empty():
             return self.nothing()
         if not self.arriving:
-            alone, rows = self._parted(batch, stores)
+            alone, rows = self._split(batch, stores)
             return pl.concat([self._alone(alone), self._take(rows, stores, now)])
         closed = self._closed(stores)
         numbered, counts = self.numbering.number(batch, stores)
@@ -253,7 +253,7 @@ class SessionAggregator(SessionRestoring):
             overdue = self.orphans.overdue(lifted, stores).select(self.spans.identity)
             yield from self._closing(overdue, stores)
 
-    def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def _split(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Rows beyond retention, where they are to be emitted, and those within."""
         retain = self.policy.retain
         if self.policy.expired is not Expired.EMIT or retain is None:

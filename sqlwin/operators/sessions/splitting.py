@@ -1,4 +1,4 @@
-"""Sessions that may be parted in two: by START, END or MAX, or into groups of further keys.
+"""Sessions that may be split in two: by START, END or MAX, or into groups of further keys.
 
 A pane is kept for each instant of each group. Sessions that the rows of a batch reach, or
 that reach them, are emitted again from their panes, from the first of them on: where one
@@ -30,7 +30,7 @@ STARTS, ENDS, WERE = "__starts", "__ends", "__were"
 
 
 @dataclass(frozen=True)
-class Parted(Spans):
+class Split(Spans):
     """A session is its bounds and how far its rows reach; what it holds lies in panes."""
 
     @property

@@ -11,7 +11,7 @@ is given, of a batch,
 | new, and known under its position (`again`) | taken; the known one is retracted before it |
 | new                                         | taken                                       |
 
-and prepares that. All that is taken writes its key, where keys have lives; what is passed
+and prepares that. All that is taken writes its key, where keys have TTL entries; what is passed
 over reads it. The rows are known as long as all else of their key is.
 
 An OVER operator keeps its rows; of others a store `positions` keeps where each was, or, where
@@ -40,7 +40,7 @@ POSITIONS = "positions"
 
 @dataclass(frozen=True)
 class ChangelogNormalizer:
-    """carried: columns of the rows. keys: some of them, those of lives.
+    """carried: columns of the rows. keys: some of them, those of TTL entries.
 
     store: has the rows, by position and with weights. again: rows may come again that were not
     retracted. retain: how much older than the watermark a row may be; None: any.

@@ -28,7 +28,7 @@ all that come before r are within, therefore held, therefore counted.
 | `top`      | partition, slot: row, position, `__sent`, `__revision`     |
 | `rankings` | partition: `__at`, `__held`, `__due`, `__pending`          |
 
-A record of `top` lives iff its slot is below the `__held` of its partition; the
+A record of `top` is live iff its slot is below the `__held` of its partition; the
 rows take the slots 0, 1, … in their order, newest write last. `__sent` is the
 place last emitted, NULL where there was none, `__revision` the revision.
 
@@ -56,7 +56,7 @@ from sqlwin.operators.load import Load, Records
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
-from sqlwin.operators.weights import effective, parted
+from sqlwin.operators.weights import effective, split
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import PLACE, POSITION, REVISION, TS, WEIGHT
@@ -164,7 +164,7 @@ class TopRows(Counting):
     def _change(
         self, batch: pl.DataFrame, rankings: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        gone, came = parted(batch)
+        gone, came = split(batch)
         rows = self.changing.applied(self._held(rankings, stores), gone, came)
         differs = self.changing.differs(self._within)
         kept = self._all_placed(rows).with_columns(differs.alias(NEW))
@@ -175,10 +175,10 @@ class TopRows(Counting):
         stores.watermark = max(stores.watermark, watermark)
         if not self.becomes_final or self.policy.retain is None:
             return self.nothing()
-        floor = stores.watermark - self.policy.retain
-        out = self._emit(self._waits & (pl.col(AT) < floor), stores, "full")
+        horizon = stores.watermark - self.policy.retain
+        out = self._emit(self._waits & (pl.col(AT) < horizon), stores, "full")
         for name in (TOP, RANKINGS):
-            stores[name].expire(floor)
+            stores[name].expire(horizon)
         self._renew_deadline(stores)
         return out
 

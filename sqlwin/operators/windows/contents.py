@@ -40,7 +40,7 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.state_queries import StateQuery
-from sqlwin.operators.weights import SIGN, effective, parted, there
+from sqlwin.operators.weights import SIGN, effective, split, there
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT, empty, where
@@ -97,7 +97,7 @@ class Contents(Folded):
     def _panes(self, rows: pl.DataFrame) -> pl.DataFrame:
         if not self.weighted:
             return self._lift(rows, self.incremental)
-        gone, came = parted(rows)
+        gone, came = split(rows)
         panes = self._lift(came, self.incremental)
         if gone.is_empty():
             return panes

@@ -130,7 +130,7 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
         made = timed(relation, Window(spec.span, frame=Frame(Unit.RANGE, 0), ts=ts))
         return made, last_rows(made, spec)
     if spec.partition and spec.session is None:
-        message = "a window of a join is not parted: its condition says which rows pair"
+        message = "a window of a join is not partitioned: its condition says which rows pair"
         raise QueryError(message, spec.partition[0].span, legal=LEGAL_WINDOW)
     window = of_spec(spec)
     ts = event_time(spec.order) if spec.order else None

@@ -76,7 +76,7 @@ def sessioned(relation: Relation, spec: ast.Spec, window: Window) -> Sessioned:
     for what, part in (("MAX", made.most), ("START WHEN", made.starts), ("END WHEN", made.ends)):
         if part is not None:
             message = (
-                f"a session with {what} is parted anew by a late row,"
+                f"a session with {what} is split anew by a late row,"
                 " for which a join takes no pair back: it has a gap alone"
             )
             raise QueryError(message, given.span, legal=LEGAL)

@@ -69,7 +69,7 @@ def over(
 
 def specified(fast: OverAggregator) -> ReferenceOperator:
     calls = tuple(OverCall(_value(c), c.partition, c.frame, c.order, c.timed) for c in fast.calls)
-    buckets = fast.limits.buckets
+    buckets = fast.row_horizons.buckets
     overs = Overs("s", tuple(COLUMNS), calls, False, fast.per_instant, None, buckets)
     rest = (fast.output, COLUMNS, fast.policy, False, fast.update_before, buckets)
     judged = reach_of(fast) is not None
@@ -193,7 +193,7 @@ def policies() -> st.SearchStrategy[dict[str, Any]]:
             "retain": st.sampled_from([None, 0, 2, 2, 5, 20]),
             "retain_rows": st.sampled_from([None, None, None, 1, 3]),
             "slice_width": st.sampled_from([1, 2, 4, 16]),
-            "retract": st.booleans(),
+            "update_before": st.booleans(),
         }
     )
 

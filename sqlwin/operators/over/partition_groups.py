@@ -13,8 +13,8 @@ all rows stay and no base is kept.
 >>> import polars as pl, pyarrow as pa
 >>> rows = fold("n", "count", (), (), pa.int64(), None)
 >>> calls = [Call(rows, ("k",), Frame(Unit.ROWS, *b), pl.Int64()) for b in ((3, -1), (None, 2))]
->>> (share,) = shares_of(tuple(calls)).each
->>> share.back, share.ahead, share.depth, len(share.based)
+>>> (group,) = groups_of(tuple(calls)).each
+>>> group.back, group.ahead, group.depth, len(group.based)
 (3, 2, 5, 1)
 """
 
@@ -29,8 +29,8 @@ from sqlwin.windows import Exclude, Frame, Unit
 
 
 @dataclass(frozen=True)
-class Share:
-    """The calls of one partition and order. number: of the share. kept: no row may ever leave.
+class PartitionGroup:
+    """The calls of one partition and order. number: of the group. kept: no row may ever leave.
     order: the keys behind event time, or, where it is not timed, all keys.
     """
 
@@ -91,45 +91,45 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Shares:
-    """What the shares of an operator have together."""
+class PartitionGroups:
+    """What the groups of an operator have together."""
 
-    each: tuple[Share, ...]
+    each: tuple[PartitionGroup, ...]
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
-        return tuple(call for share in self.each for call in share.calls)
+        return tuple(call for group in self.each for call in group.calls)
 
     @cached_property
     def counting(self) -> tuple[Call, ...]:
         """Calls that wait for rows to follow."""
-        return tuple(call for share in self.each for call in share.counting)
+        return tuple(call for group in self.each for call in group.counting)
 
     @property
     def timed(self) -> bool:
-        return all(share.timed for share in self.each)
+        return all(group.timed for group in self.each)
 
     @property
     def kept(self) -> bool:
-        """Of one share as of all."""
+        """Of one group as of all."""
         return self.each[0].kept
 
     @cached_property
     def reach(self) -> int:
-        return max(share.reach for share in self.each)
+        return max(group.reach for group in self.each)
 
     @cached_property
     def after(self) -> int:
-        return max(share.after for share in self.each)
+        return max(group.after for group in self.each)
 
 
-def shares_of(calls: tuple[Call, ...]) -> Shares:
+def groups_of(calls: tuple[Call, ...]) -> PartitionGroups:
     """In the order of their first calls."""
     kept = any(call.frame.following is None or not call.timed for call in calls)
     scopes = list(dict.fromkeys(call.scope for call in calls))
-    return Shares(
+    return PartitionGroups(
         tuple(
-            Share(number, *scope, tuple(c for c in calls if c.scope == scope), kept)
+            PartitionGroup(number, *scope, tuple(c for c in calls if c.scope == scope), kept)
             for number, scope in enumerate(scopes)
         )
     )
