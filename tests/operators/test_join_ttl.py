@@ -51,7 +51,7 @@ class WithTtl(Joined):
     """As a task keeps it: with the TTL entries of both sides, restored with the stores."""
 
     operator: Any
-    emissions = "null"
+    saved = "null"
 
     def _named(self) -> dict[str, Store]:
         if not isinstance(self.operator, JoinTtl):
@@ -59,7 +59,7 @@ class WithTtl(Joined):
         self.bare = Stores(
             {s.name: self._store(s.layout, s.combine) for s in self.operator.stores()}
         )
-        self.operator.open_ttl(self.bare, json.loads(self.emissions), "always the same")
+        self.operator.open_ttl(self.bare, json.loads(self.saved), "always the same")
         if hasattr(self, "stores"):
             self.stores.sides = self.bare.sides
         return self.bare.named
@@ -76,7 +76,7 @@ class WithTtl(Joined):
     def _restart(self) -> None:
         self.steps += 1
         assert self.stores.sides is not None
-        self.emissions = json.dumps(self.stores.sides.to_json())
+        self.saved = json.dumps(self.stores.sides.to_json())
         for name, store in self.stores.named.items():
             inner = store.inner if isinstance(store, TtlStore | PairStore) else store
             assert isinstance(inner, SegmentStore)

@@ -50,12 +50,12 @@ from tests.support.operators.sessions import OWN
 class Lived(Driven):
     """As a task keeps it: with the TTL entries, restored with the stores."""
 
-    emissions = "null"
+    saved = "null"
 
     def _named(self) -> dict[str, Store]:
         bare = Stores({s.name: self._store(s.layout, s.combine) for s in self.operator.stores()})
         if isinstance(self.operator, OperatorTtl):
-            self.operator.open_ttl(bare, json.loads(self.emissions), "always the same")
+            self.operator.open_ttl(bare, json.loads(self.saved), "always the same")
         if hasattr(self, "stores"):
             self.stores.ttl_entries = bare.ttl_entries
         self.lifetimes = bare.ttl_entries
@@ -63,7 +63,7 @@ class Lived(Driven):
 
     def _restart(self) -> None:
         self.steps += 1
-        self.emissions = "null" if self.lifetimes is None else json.dumps(self.lifetimes.to_json())
+        self.saved = "null" if self.lifetimes is None else json.dumps(self.lifetimes.to_json())
         for name, store in self.stores.named.items():
             inner = store.inner if isinstance(store, TtlStore) else store
             assert isinstance(inner, SegmentStore)

@@ -36,7 +36,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, OLD, SIGN
 from sqlwin.operators.joins.asof_retention import retire
-from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.joins.nearest import ANEW, BACK, FOUND, KNOWN, MET, OUT, Nearest, window_of
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.sides import Arrivals, Columns, Side
@@ -51,7 +51,7 @@ CERTAIN, MEETS, TAKEN = "__certain", "__meets", "__taken"
 
 
 @dataclass(frozen=True)
-class AsOfJoin(Joining):
+class AsOfJoin(JoinBase):
     """kind: `inner`, where a row without a right one is no result, or `left`."""
 
     left: Side

@@ -26,7 +26,7 @@ from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import HORIZON
 
 
-class Joining(ABC):
+class JoinBase(ABC):
     """A join of two sides."""
 
     left: Side

@@ -35,7 +35,7 @@ from sqlwin.operators.emitter.change_ledger import Due
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN
 from sqlwin.operators.horizon import by_time
-from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.joins.padding import Alone
 from sqlwin.operators.joins.pairing import AT, Changes, Pairing, Residual, marked, of_pairs
 from sqlwin.operators.joins.retention import Newest
@@ -62,7 +62,7 @@ COUNTS = "counts"
 
 
 @dataclass(frozen=True)
-class WindowJoin(Joining):
+class WindowJoin(JoinBase):
     """left, right: sides whose windows mirror each other. kind: of `ALONE`.
 
     residual: which of the pairs that are near enough match; a frame of the left columns and

@@ -28,7 +28,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN
-from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.joins.pairing import AT, Pairing, Residual, marked
 from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.load import not_estimated
@@ -41,7 +41,7 @@ KINDS = ("inner", "left", "semi", "anti")
 
 
 @dataclass(frozen=True)
-class StaticJoin(Joining):
+class StaticJoin(JoinBase):
     """right: the table. Windows of both sides have no end. residual: as in `WindowJoin`."""
 
     left: Side

@@ -36,7 +36,7 @@ AT = "__at"
 
 
 @dataclass(frozen=True)
-class Call:
+class FrameCall:
     """One aggregate over one frame. dtype: of its result. order: the keys behind event time.
 
     timed: the order begins with event time; else with its keys.
@@ -67,7 +67,7 @@ class Call:
 
 def evaluate(
     rows: pl.DataFrame,
-    calls: tuple[Call, ...],
+    calls: tuple[FrameCall, ...],
     wanted: Mask,
     axis: str,
     stream: str,
@@ -96,8 +96,8 @@ def evaluate(
 
 
 def framed(
-    rows: pl.DataFrame, calls: tuple[Call, ...], axis: str
-) -> Iterator[tuple[Arranged, list[Frames], list[Call]]]:
+    rows: pl.DataFrame, calls: tuple[FrameCall, ...], axis: str
+) -> Iterator[tuple[Arranged, list[Frames], list[FrameCall]]]:
     """For each different (scope, frame): the order of the rows, their frames, the calls."""
     for scope in dict.fromkeys(call.scope for call in calls):
         arranged = arrange(rows, axis, *scope)
@@ -108,7 +108,7 @@ def framed(
 
 
 def changed(
-    rows: pl.DataFrame, new: Mask, calls: tuple[Call, ...], axis: str, enough: int = 1
+    rows: pl.DataFrame, new: Mask, calls: tuple[FrameCall, ...], axis: str, enough: int = 1
 ) -> tuple[Mask, Ints]:
     """Which rows are new or have another frame than without the new ones; new rows in it.
 
@@ -164,7 +164,7 @@ def _base(
 
 
 def _slide(
-    call: Call,
+    call: FrameCall,
     rows: pl.DataFrame,
     parts: list[Frames],
     base: Base | None,

@@ -22,7 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sqlwin.kernels.frames import Ints, Mask, ends
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.ordering import Arranged, arrange
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
 from sqlwin.schema import TS
@@ -47,7 +47,7 @@ class Fullness:
         return self.groups.after
 
     @property
-    def counting(self) -> tuple[Call, ...]:
+    def counting(self) -> tuple[FrameCall, ...]:
         """Calls that wait for rows to follow."""
         return self.groups.counting
 
@@ -81,13 +81,13 @@ class Fullness:
 
     def _followed(
         self, rows: pl.DataFrame, group: PartitionGroup, mark: int | Ints
-    ) -> list[tuple[Call, Mask]]:
+    ) -> list[tuple[FrameCall, Mask]]:
         arranged = arrange(rows, TS, group.partition, group.order, group.timed)
         marks = np.broadcast_to(np.asarray(mark), len(rows))[arranged.order]
         return [(c, self._done(rows, c, arranged, marks)) for c in group.counting]
 
     def _done(
-        self, rows: pl.DataFrame, call: Call, arranged: Arranged, marks: npt.NDArray[np.int64]
+        self, rows: pl.DataFrame, call: FrameCall, arranged: Arranged, marks: npt.NDArray[np.int64]
     ) -> Mask:
         assert call.frame.following is not None
         done = np.zeros(len(rows), dtype=np.bool_)

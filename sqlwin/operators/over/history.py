@@ -33,7 +33,7 @@ import polars as pl
 
 from sqlwin.kernels.frames import Mask
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.fullness import DONE
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
 from sqlwin.schema import PLACE, POSITION, TS
@@ -56,7 +56,7 @@ class History:
         return tuple(group for group in self.groups.each if group.depth)
 
     @property
-    def valued(self) -> tuple[Call, ...]:
+    def valued(self) -> tuple[FrameCall, ...]:
         """The calls whose values are kept: all, where any row may wait."""
         return self.groups.calls if self.groups.counting else ()
 

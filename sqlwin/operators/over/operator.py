@@ -37,7 +37,7 @@ from sqlwin.operators.emitter.schema import FINAL, FORCED, STORE
 from sqlwin.operators.horizon import Horizons
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.judging import FrameJudging
 from sqlwin.operators.over.partition_groups import PartitionGroups, groups_of
@@ -67,7 +67,7 @@ class OverAggregator(Results):
 
     stream: str
     carried: dict[str, pl.DataType]
-    calls: tuple[Call, ...]
+    calls: tuple[FrameCall, ...]
     policy: Policy
     slice_width: int
     per_instant: bool = False

@@ -12,7 +12,8 @@ all rows stay and no base is kept.
 >>> from sqlwin.kernels.folds import fold
 >>> import polars as pl, pyarrow as pa
 >>> rows = fold("n", "count", (), (), pa.int64(), None)
->>> calls = [Call(rows, ("k",), Frame(Unit.ROWS, *b), pl.Int64()) for b in ((3, -1), (None, 2))]
+>>> frames = [Frame(Unit.ROWS, *bounds) for bounds in ((3, -1), (None, 2))]
+>>> calls = [FrameCall(rows, ("k",), frame, pl.Int64()) for frame in frames]
 >>> (group,) = groups_of(tuple(calls)).each
 >>> group.back, group.ahead, group.depth, len(group.based)
 (3, 2, 5, 1)
@@ -23,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.schema import Order
 from sqlwin.windows import Exclude, Frame, Unit
 
@@ -38,7 +39,7 @@ class PartitionGroup:
     partition: tuple[str, ...]
     order: tuple[Order, ...]
     timed: bool
-    calls: tuple[Call, ...]
+    calls: tuple[FrameCall, ...]
     kept: bool
 
     @cached_property
@@ -63,7 +64,7 @@ class PartitionGroup:
         return self.back + self.ahead
 
     @cached_property
-    def counting(self) -> tuple[Call, ...]:
+    def counting(self) -> tuple[FrameCall, ...]:
         """Calls that wait for rows to follow, not only for time."""
         if not self.timed:
             return ()
@@ -78,7 +79,7 @@ class PartitionGroup:
         )
 
     @cached_property
-    def based(self) -> tuple[Call, ...]:
+    def based(self) -> tuple[FrameCall, ...]:
         if self.kept:
             return ()
         return tuple(call for call in self.calls if call.frame.preceding is None)
@@ -97,11 +98,11 @@ class PartitionGroups:
     each: tuple[PartitionGroup, ...]
 
     @cached_property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[FrameCall, ...]:
         return tuple(call for group in self.each for call in group.calls)
 
     @cached_property
-    def counting(self) -> tuple[Call, ...]:
+    def counting(self) -> tuple[FrameCall, ...]:
         """Calls that wait for rows to follow."""
         return tuple(call for group in self.each for call in group.counting)
 
@@ -123,7 +124,7 @@ class PartitionGroups:
         return max(group.after for group in self.each)
 
 
-def groups_of(calls: tuple[Call, ...]) -> PartitionGroups:
+def groups_of(calls: tuple[FrameCall, ...]) -> PartitionGroups:
     """In the order of their first calls."""
     kept = any(call.frame.following is None or not call.timed for call in calls)
     scopes = list(dict.fromkeys(call.scope for call in calls))

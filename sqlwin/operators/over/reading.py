@@ -26,7 +26,7 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.frames import Mask
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.over.base_sums import ALL, FROM, ROWS, BaseSums
-from sqlwin.operators.over.framing import Call, evaluate
+from sqlwin.operators.over.framing import FrameCall, evaluate
 from sqlwin.operators.over.fullness import DONE
 from sqlwin.operators.over.history import OLD_ROW, VALUE, History
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
@@ -79,7 +79,7 @@ class Reading:
         old = old.with_columns(**self._old_values(old, stores))
         return pl.concat([old, recent.select(old.columns)]).sort(POSITION)
 
-    def value(self, rows: pl.DataFrame, call: Call, stores: Stores) -> pl.Series:
+    def value(self, rows: pl.DataFrame, call: FrameCall, stores: Stores) -> pl.Series:
         """Of one call, for `rows` all of the history or none."""
         if rows.is_empty():
             return pl.Series(call.name, [], call.dtype)
@@ -89,7 +89,7 @@ class Reading:
     # Rows whose time slice is there.
 
     def _recent(
-        self, rows: pl.DataFrame, calls: tuple[Call, ...], stores: Stores
+        self, rows: pl.DataFrame, calls: tuple[FrameCall, ...], stores: Stores
     ) -> dict[str, pl.Series]:
         if rows.is_empty():
             return {call.name: pl.Series(call.name, [], call.dtype) for call in calls}
@@ -178,7 +178,7 @@ class Reading:
         return values
 
     def _old(
-        self, rows: pl.DataFrame, calls: tuple[Call, ...], stores: Stores
+        self, rows: pl.DataFrame, calls: tuple[FrameCall, ...], stores: Stores
     ) -> dict[str, pl.Series]:
         (group,) = (group for group in self.groups.each if calls[0] in group.calls)
         keys = _keys(group, rows)
@@ -189,7 +189,7 @@ class Reading:
         return self._evaluated(rows, calls, (pl.concat([held, kept.select(held.columns)]), base))
 
     def _evaluated(
-        self, rows: pl.DataFrame, calls: tuple[Call, ...], context: Context
+        self, rows: pl.DataFrame, calls: tuple[FrameCall, ...], context: Context
     ) -> dict[str, pl.Series]:
         around, base = context
         return evaluate(around, calls, which(around, rows), TS, self.stream, base)

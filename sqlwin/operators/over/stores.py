@@ -20,7 +20,7 @@ from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.load import Load, Records, Retained, nothing
 from sqlwin.operators.over import base_sums, history
 from sqlwin.operators.over.base_sums import BaseSums
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.reading import Reading
 from sqlwin.operators.over.row_horizons import RowHorizons
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
@@ -78,7 +78,7 @@ class OverStores:
     # How many.
 
     @property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[FrameCall, ...]:
         return self.reading.groups.calls
 
     @property

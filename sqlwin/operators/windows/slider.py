@@ -30,7 +30,7 @@ from sqlwin.operators.emitter.schema import EXISTS, STANDS, WORD
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
-from sqlwin.operators.over.framing import Call, evaluate
+from sqlwin.operators.over.framing import FrameCall, evaluate
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.counting import Counting
@@ -54,7 +54,7 @@ class TupleSlider(Counting):
     size: int
     partition: tuple[str, ...]
     carried: dict[str, pl.DataType]
-    calls: tuple[Call, ...]
+    calls: tuple[FrameCall, ...]
     where: str | None = None
     retain_rows: int | None = None
 

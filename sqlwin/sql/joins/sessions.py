@@ -19,7 +19,7 @@ from sqlwin.plan.ir.nodes import Scalar
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.expressions.trees import rewritten
-from sqlwin.sql.relations.relation import Relation, Side
+from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.sessions import microseconds
@@ -46,7 +46,7 @@ class Sessioned:
     def unit(self) -> Unit:
         return Unit.RANGE
 
-    def of(self, side: Side) -> Sessioned:
+    def of(self, side: JoinSide) -> Sessioned:
         """With the join's names."""
         names = dict(side.columns)
 

@@ -73,9 +73,9 @@ class RelationRules(Transformer[Token, Any]):
     def name(self, meta: Meta, children: Children) -> ast.Name:
         return ast.Name(".".join(named(c).text for c in children), meta_span(meta))
 
-    def table_function(self, meta: Meta, children: Children) -> ast.Call:
+    def table_function(self, meta: Meta, children: Children) -> ast.WindowCall:
         function, *arguments = children
-        return ast.Call(named(function), tuple(arguments), meta_span(meta))
+        return ast.WindowCall(named(function), tuple(arguments), meta_span(meta))
 
     def argument(self, meta: Meta, children: Children) -> ast.Argument:
         *label, value = children
