@@ -10,8 +10,8 @@ written last counts; it goes in its time, like any row.
 
 >>> rows = {"v": [1, 2, 1, 5], "__ts": 0, "__part": 0, "__seq": [7, 7, 8, 9]}
 >>> batch = pl.DataFrame({**rows, "__weight": [-1, 1, -1, 1]})
->>> gone, came = split(batch)
->>> gone["__seq"].to_list(), came["v"].to_list()
+>>> removed, added = split(batch)
+>>> removed["__seq"].to_list(), added["v"].to_list()
 ([7, 8], [2, 5])
 >>> same = pl.DataFrame({"v": [3, 3], "__ts": 0, "__part": 0, "__seq": 7, "__weight": [-1, 1]})
 >>> len(effective(same)), len(effective(batch)), len(there(batch))
@@ -46,8 +46,8 @@ def effective(rows: pl.DataFrame) -> pl.DataFrame:
 
 def split(batch: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What is retracted, and what is there from now on, without weights."""
-    gone = pl.col(WEIGHT) < 0
-    return batch.filter(gone).drop(WEIGHT), batch.filter(~gone).drop(WEIGHT)
+    removed = pl.col(WEIGHT) < 0
+    return batch.filter(removed).drop(WEIGHT), batch.filter(~removed).drop(WEIGHT)
 
 
 def there(records: pl.DataFrame) -> pl.DataFrame:

@@ -223,16 +223,16 @@ class ChangeLedger:
         """A line a result, as the kernel has it: those that are no more, then by their rows."""
         known = changes.with_columns(pl.col(EMIT).alias(WORD))
         old = [pl.col(name).alias(OLD + name) for name in self.output]
-        gone = known.filter(pl.col(SIGN) < 0).with_columns(*old, pl.lit(True).alias(STANDS))
+        removed = known.filter(pl.col(SIGN) < 0).with_columns(*old, pl.lit(True).alias(STANDS))
         there = known.filter(pl.col(SIGN) > 0)
         if self.repeats:
-            before = gone.select(ROW_KEY, STANDS, *(OLD + name for name in self.output))
-            gone = gone.join(there, on=ROW_KEY, how="anti", maintain_order="left")
+            before = removed.select(ROW_KEY, STANDS, *(OLD + name for name in self.output))
+            removed = removed.join(there, on=ROW_KEY, how="anti", maintain_order="left")
             there = there.join(before, on=ROW_KEY, how="left", maintain_order="left")
         else:
             there = there.with_columns(pl.lit(False).alias(STANDS))
         parts = [
-            gone.with_columns(pl.lit(False).alias(EXISTS)),
+            removed.with_columns(pl.lit(False).alias(EXISTS)),
             there.with_columns(pl.col(STANDS).fill_null(False), pl.lit(True).alias(EXISTS)),
         ]
         order = [AT, *(marked(s)[m] for s in (self.left, self.right) for m in (TS, *s.place))]

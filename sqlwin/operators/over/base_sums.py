@@ -7,7 +7,7 @@
 
 n: the number of the group (the calls of one partition). `base` has the rows of each
 time slice of the row store, as they came; a late row is merged into its slice, and one
-that is retracted taken out of it. Where accumulators do not let go of a row and rows may
+that is retracted taken out of it. Where accumulators are not invertible and rows may
 be retracted, there is no `base`: what it would have is lifted from the row store. The same where
 the order has further keys and an accumulator holds positions: rows of one instant, which come in
 several batches, are put in order together. In `past` they are together as well: whole slices of the

@@ -78,10 +78,10 @@ class Leaving:
         if late.is_empty():
             return
         history = self.reading.history
-        came = history.joining(late.select(*self.reading.columns), stores)
+        added = history.joining(late.select(*self.reading.columns), stores)
         for sums in self.reading.sums:
             mark = f"{IN}{sums.group.number}"
-            sums.bury(came.filter(~pl.col(mark)) if mark in came.columns else came, stores)
+            sums.bury(added.filter(~pl.col(mark)) if mark in added.columns else added, stores)
 
     def kept(self, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
         """The rows with lo <= ts < hi that are not retired, in order."""
@@ -89,8 +89,8 @@ class Leaving:
             rows = stored(stores, lo, hi)
         else:
             rows = self.reading.all_rows(stores).filter(pl.col(TS) >= lo, pl.col(TS) < hi)
-        gone = self.retired(rows, stores).select(POSITION)
-        return rows.join(gone, on=list(POSITION), how="anti", maintain_order="left")
+        removed = self.retired(rows, stores).select(POSITION)
+        return rows.join(removed, on=list(POSITION), how="anti", maintain_order="left")
 
     def leave(self, stores: Stores) -> None:
         """Drop what only retired rows need; what waited of them was emitted."""
@@ -124,7 +124,7 @@ class Leaving:
         held = len(history.rows(stores))
         if held > ENOUGH and 2 * len(leaving) < held:
             return False
-        before = self._settled(self._going(leaving, stores), stores)
+        before = self._final(self._going(leaving, stores), stores)
         after = history.marked(before)
         for group_sums in sums:
             group_sums.bury(_gone(before, after, group_sums.group.number), stores)
@@ -162,7 +162,7 @@ class Leaving:
         timed = rows[TS].to_numpy() < np.asarray(row_horizons) - self.fullness.after
         return rows[WAITS] & pl.Series(timed & (self.reading.groups.reach > 0))
 
-    def _settled(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def _final(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that wait get the values of those calls that are done now and were not before."""
         for call in self.reading.history.valued:
             counting = DONE + call.name in rows.columns

@@ -106,8 +106,8 @@ class History:
         if not self.deep:
             return late
         old = self.rows(stores).with_columns(pl.lit(True).alias(OLD_ROW))
-        came = self.extended(late).with_columns(pl.lit(False).alias(OLD_ROW))
-        rows = pl.concat([old, came.select(old.columns)]).sort(*POSITION)
+        added = self.extended(late).with_columns(pl.lit(False).alias(OLD_ROW))
+        rows = pl.concat([old, added.select(old.columns)]).sort(*POSITION)
         marked = rows.with_columns(
             (pl.col(mark) & (self._last(rows, group) | self._behind(group))).alias(mark)
             for group in self.deep

@@ -4,7 +4,7 @@ A row is emitted when its frames are full (`fullness`). A row that comes later t
 that goes into the frames of rows that were emitted; those, and only those, are
 emitted again: which they are, the frames themselves say (`framing.changed`). Values
 are computed from the rows within reach (`reading`), and, where frames have no
-beginning, from sums of those before (`base_sums`). What retention lets go, `leaving`
+beginning, from sums of those before (`base_sums`). What retention evicts, `eviction`
 drops, and `history` keeps the few old rows that ROWS frames still want.
 
 | store       | record                                           |
@@ -165,11 +165,11 @@ class OverAggregator(Results):
         return END
 
     def repeated(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        gone = rows.filter(pl.col(TS) < stores[ROWS].horizon)  # admission knows the others
-        if gone.is_empty():
-            return gone
+        removed = rows.filter(pl.col(TS) < stores[ROWS].horizon)  # admission knows the others
+        if removed.is_empty():
+            return removed
         history = self.reading.history.rows(stores)
-        return gone.join(history, on=list(POSITION), how="semi", maintain_order="left")
+        return removed.join(history, on=list(POSITION), how="semi", maintain_order="left")
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost rows back, which all other stores have counted; see `Restoring`."""
@@ -186,10 +186,10 @@ class OverAggregator(Results):
             return self.nothing()
         if not self.weighted:
             return self._take(batch, stores, now)
-        gone, came = split(batch)
-        left = self._retract(gone, stores, now)
-        kept = self.leaving.lasting(came, stores)
-        emitted = self._take(came, stores, now, self.retracting.returning(kept, left, stores))
+        removed, added = split(batch)
+        left = self._retract(removed, stores, now)
+        kept = self.leaving.lasting(added, stores)
+        emitted = self._take(added, stores, now, self.retracting.returning(kept, left, stores))
         return pl.concat([emitted, self._rest(self.retracting.rest(kept, left, stores), stores)])
 
     def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -199,9 +199,9 @@ class OverAggregator(Results):
         forced = known.filter(FORCED, pl.lit(self.policy.late is Late.NEVER))
         return pl.concat([full, self.ledger.emit(forced, pl.lit("late"), stores)])
 
-    def _retract(self, gone: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+    def _retract(self, removed: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         """Take rows out; those that were emitted, were open, and wait for nothing any more."""
-        rows = self.retracting.known(gone, stores)
+        rows = self.retracting.known(removed, stores)
         touched = self.touching.retracted(self._watched(rows, stores), stores)
         touched = self.leaving.lasting(touched, stores)
         known = self.ledger.before(touched, stores)
@@ -297,8 +297,8 @@ class OverAggregator(Results):
         still_open = self.open_results(stores).with_columns(pl.lit(False).alias(FINAL))
         on = list(self.identity)
         emitted = ids.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
-        gone = pl.Series(self.fullness.timed(ids, stores.watermark))
-        return emitted.with_columns(pl.col(FINAL).fill_null(gone))
+        removed = pl.Series(self.fullness.timed(ids, stores.watermark))
+        return emitted.with_columns(pl.col(FINAL).fill_null(removed))
 
     def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
         known = rows.select(self.identity)
@@ -314,17 +314,17 @@ class OverAggregator(Results):
     def order(self) -> tuple[str, ...]:
         return POSITION
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Of rows at an instant of the state query; a sliding window holds some instant of it."""
         reach = self.calls[0].frame.preceding if self.per_instant else 0
-        last = END if reach is None else question.hi + reach
-        rows = self.leaving.kept(question.lo, last + 1, stores)
-        windows = self._identities(of_keys(rows, question.keys))
+        last = END if reach is None else query.hi + reach
+        rows = self.leaving.kept(query.lo, last + 1, stores)
+        windows = self._identities(of_keys(rows, query.keys))
         known = self.ledger.looked_at(windows, stores).sort(POSITION)
         return known.select(*self.output, STATE, REVISION, *PLACE, self._row_key(known))
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
-        return there(stretch.stored(stores[ROWS]))
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
+        return there(between.stored(stores[ROWS]))
 
     # What goes out.
 

@@ -122,4 +122,4 @@ class OverStores:
         rows = self._rows(load)
         if isinstance(rows, str):
             return rows
-        return self.retained.groups(load, self.width) * rows / load.came(self.width)
+        return self.retained.groups(load, self.width) * rows / load.added(self.width)

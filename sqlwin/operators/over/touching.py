@@ -57,9 +57,9 @@ class Touching:
                 none, flag, flag.astype(np.int64), flag, {HELD: flag, FILLED: flag}
             )
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
-        came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
+        arrived = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
-        rows = pl.concat([old, came.with_columns(flags).select(old.columns)]).sort(POSITION)
+        rows = pl.concat([old, arrived.with_columns(flags).select(old.columns)]).sort(POSITION)
         new = rows[NEW].to_numpy()
         hit, added = changed(rows, new, self.reading.groups.calls, TS, self.enough)
         full, was = self.fullness.at(rows, stores.watermark), np.zeros(len(rows), dtype=np.bool_)
@@ -67,14 +67,14 @@ class Touching:
         marks = {HELD: was, FILLED: full & ~was & ~new}
         return self._emitted(rows, hit | (full & ~was), added, full, marks)
 
-    def retracted(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def retracted(self, removed: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The same of stored rows that are to go. `__final`: as of before; `__filled`: it was,
         and lacks rows to follow from then on. And `__now_full`: once they are gone; `__gone`: it
         is the window of one of them; `__left`: of one that was not full and, for all that time
         has to say, is now.
         """
-        rows = self._near(gone, stores)
-        out = which(rows, gone)
+        rows = self._near(removed, stores)
+        out = which(rows, removed)
         hit, added = changed(rows, out, self.reading.groups.calls, TS)
         was, full = self.fullness.at(rows, stores.watermark), np.zeros(len(rows), dtype=np.bool_)
         full[~out] = self.fullness.at(rows.filter(pl.Series(~out)), stores.watermark)

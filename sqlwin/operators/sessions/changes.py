@@ -27,7 +27,7 @@ from sqlwin.schema import PLACE, POSITION, TS, empty
 
 @dataclass(frozen=True)
 class Changing(Split):
-    """folds: such as let go of a row. Rows have weights."""
+    """folds: invertible ones. Rows have weights."""
 
     @property
     def pane(self) -> tuple[str, ...]:
@@ -41,13 +41,13 @@ class Changing(Split):
         return dict(self.lift(empty({**below, **PLACE, **SIGN})).schema)
 
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
-        gone, came = split(rows)
-        panes = self._counting(came)
-        if gone.is_empty():
+        removed, added = split(rows)
+        panes = self._counting(added)
+        if removed.is_empty():
             return panes
         negated = [expr for fold in self.folds for expr in fold.negated()]
         extent = [pl.lit(None, pl.Int64).alias(name) for name in (FIRST, LAST)]
-        less = self._counting(gone).with_columns(*extent, -pl.col(ROWS), *negated)
+        less = self._counting(removed).with_columns(*extent, -pl.col(ROWS), *negated)
         return pl.concat([panes, less])
 
     def _counting(self, rows: pl.DataFrame) -> pl.DataFrame:

@@ -90,12 +90,12 @@ class SessionRetention(KeyHorizons):
 
     def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `windows` that are out of retention."""
-        gone = pl.col(UNTIL) < self.horizon(stores)
+        removed = pl.col(UNTIL) < self.horizon(stores)
         known_horizons = self._ends(stores)
         if known_horizons.is_empty():
-            return windows.filter(gone)
+            return windows.filter(removed)
         known = floored(windows, known_horizons, self.keys)
-        return known.filter(gone | (pl.col(UNTIL) < pl.col(HORIZON))).drop(HORIZON)
+        return known.filter(removed | (pl.col(UNTIL) < pl.col(HORIZON))).drop(HORIZON)
 
     def retire(self, stores: Stores) -> None:
         """Drop what only retired sessions need; what waited there was emitted."""
@@ -177,7 +177,7 @@ def evict(
     Of each key what lies before the first of its sessions that stay; one that has gone on
     for long holds nothing of other keys back. A store of sessions goes by segments of ends.
     """
-    stay, gone = sessions.filter(stays), sessions.filter(~stays)
+    stay, removed = sessions.filter(stays), sessions.filter(~stays)
     for store, keys in stores:
         by_end = store.layout.order[0] == SEGMENT
         at, width = (UNTIL, store.layout.slice_width) if by_end else (FROM, 1)
@@ -186,7 +186,7 @@ def evict(
         if not keys or store.horizon >= horizon // width * width:
             continue
         known_horizons = (
-            gone.select(keys).unique().with_columns(pl.lit(horizon, pl.Int64).alias(HORIZON))
+            removed.select(keys).unique().with_columns(pl.lit(horizon, pl.Int64).alias(HORIZON))
         )
         horizons = _lowered(known_horizons, stay, keys, at)
         store.cut(horizons.with_columns(pl.col(HORIZON) // width * width))

@@ -67,8 +67,8 @@ class Split(Spans):
     def change(self, lifted: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         store = self.sessions(stores)
         near = store.find_sessions(lifted[AT].min(), END, self._kept(lifted))  # type: ignore[arg-type]
-        came = lifted.with_columns(pl.col(AT).alias(FROM))
-        touched, _ = met(near, came, self.partition, REACH)
+        arrived = lifted.with_columns(pl.col(AT).alias(FROM))
+        touched, _ = met(near, arrived, self.partition, REACH)
         was = self._panes(touched, stores)
         old = self._merged(was)
         panes = self._there(pl.concat([was.select(lifted.columns), lifted]))

@@ -134,7 +134,7 @@ class SessionStores:
             return self._sets * (keys * (1 - apart) + self.interval / 2 * apart)
         by_end = Retained(self.policy.retain, None, self.interval, self.retained.keyed)
         span, newest = by_end.span(load, gap), self.policy.retain_rows
-        kept = [] if span is None else [load.came(span) * exp(-load.came(gap) / keys)]
+        kept = [] if span is None else [load.added(span) * exp(-load.added(gap) / keys)]
         if newest is not None:
             kept.append(newest * keys)
         return self._sets * (self.retained.groups(load, gap) + min(kept)) if kept else NO_END
@@ -143,7 +143,7 @@ class SessionStores:
         gap, keys = self.contents.window.gap, load.keys_if(self.retained.keyed)
         if gap is None:
             return OWN_GAPS
-        return self._sets * load.came(self.closed.span) * exp(-load.came(gap) / keys)
+        return self._sets * load.added(self.closed.span) * exp(-load.added(gap) / keys)
 
     def _emitted(self, load: Load) -> Records:
         """Sessions that were emitted early, or are ranked; else what waits, which is little."""

@@ -105,18 +105,18 @@ class ChangelogNormalizer:
 
     def known(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What is taken of a batch."""
-        gone, came = (batch.filter(pl.col(WEIGHT) == weight) for weight in (-1, 1))
-        if len(gone):
-            rows = there(stores[self.store].scan(*bounds(gone[TS]))).select(POSITION)
-            gone = gone.join(rows, on=list(POSITION), how="semi", maintain_order="left")
-        if not self.again or came.is_empty():
-            return pl.concat([gone, came])
-        return effective(pl.concat([gone, self._replaced(gone, came, stores), came]))
+        removed, added = (batch.filter(pl.col(WEIGHT) == weight) for weight in (-1, 1))
+        if len(removed):
+            rows = there(stores[self.store].scan(*bounds(removed[TS]))).select(POSITION)
+            removed = removed.join(rows, on=list(POSITION), how="semi", maintain_order="left")
+        if not self.again or added.is_empty():
+            return pl.concat([removed, added])
+        return effective(pl.concat([removed, self._replaced(removed, added, stores), added]))
 
-    def _replaced(self, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def _replaced(self, removed: pl.DataFrame, added: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows there that others come in place of, though nothing retracts them."""
         place = [PART, SEQ]
         since = START if self.retain is None else max(START, stores.watermark - self.retain)
         rows = there(stores[self.store].scan(since, END))
-        again = rows.join(came, on=place, how="semi").join(gone, on=place, how="anti")
-        return weighed(again, -1).select(came.columns)
+        again = rows.join(added, on=place, how="semi").join(removed, on=place, how="anti")
+        return weighed(again, -1).select(added.columns)
