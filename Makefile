@@ -13,7 +13,7 @@ test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
 test-more: export HYPOTHESIS_PROFILE = more
 
 .DEFAULT_GOAL := help
-.PHONY: help demo kafka-demo test test-more test-long check golden golden-rewrite golden-trace pairs-rewrite functions bench docs lock
+.PHONY: help demo kafka-demo test test-more test-long check golden golden-rewrite golden-trace pairs-rewrite functions reference site bench docs lock
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r target what; do \
@@ -58,6 +58,12 @@ pairs-rewrite: $(STAMP) ## rewrite what is said of the queries in tests/pairs
 
 functions: $(STAMP) ## write docs/functions.md from the table of functions
 	@$(BIN)/python -m sqlwin.plan.explain.functions > docs/functions.md
+
+reference: $(STAMP) ## write docs/reference from the grammar and the tables of options
+	@$(BIN)/python -m tools.reference
+
+site: $(STAMP) ## build the docs as a site, into build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
 
 bench: $(STAMP) ## run the benchmarks
 	@tools/with-java $(BIN)/python -m bench $(ARGS)

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
+from sqlwin.analysis import analyzed
 from sqlwin.commands import scripts
+from sqlwin.engines import engine
 from sqlwin.errors import InputError
 from sqlwin.operators.load import Load
+from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.runtime.connectors.option_reader import read_options
+from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.size.load import load
+from sqlwin.screen import Progress
 
 
 def run(arguments: argparse.Namespace) -> int:
     parsed = scripts.script_of(arguments)
     bearing = _load(arguments)
     read_options(parsed)
-    print(explain_script(parsed))
+    if arguments.analyze:
+        print(_analyzed(parsed, arguments))
+    else:
+        print(explain_script(parsed))
     if bearing is not None:
         from sqlwin.runtime.size.estimate import state_text
 
         print("", state_text(parsed, bearing), sep="\n")
     return 0
+
+
+def _analyzed(parsed: Script, arguments: argparse.Namespace) -> str:
+    """Each query is run, one after the other."""
+    progress = Progress(sys.stderr)
+    run = engine(arguments.engine, progress)
+    options = RunOptions(scripts.base(arguments), on_warning=progress.warning)
+    queries = [each for each in parsed.statements if isinstance(each, Query)]
+    return "\n\n".join(analyzed(parsed, query, options, run) for query in queries)
 
 
 def _load(arguments: argparse.Namespace) -> Load | None:

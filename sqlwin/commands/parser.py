@@ -23,6 +23,10 @@ def parser() -> argparse.ArgumentParser:
     explain_.add_argument("--rate", metavar="ROWS/UNIT", help="and the state to expect: 1000/s")
     explain_.add_argument("--keys", metavar="N", help="of so many distinct keys: 1e6")
     explain_.add_argument("--width", metavar="BYTES", help="of a string, 16 where not given")
+    explain_.add_argument("--analyze", action="store_true", help="run it, and what was measured")
+    explain_.add_argument(
+        "--engine", choices=("spark", "embedded"), default="embedded", help="of --analyze"
+    )
     run.add_argument("--engine", choices=("spark", "embedded"), default="spark")
     run.add_argument("--output", choices=("table", "json", "csv"), default="table")
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")
@@ -37,15 +41,27 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--conf", action="append", default=[], metavar="spark.name=value", help="a setting of Spark"
     )
+    run.add_argument("--plain", action="store_true", help="lines, and no view that is redrawn")
     run.add_argument("--log", choices=("text", "json"), default="text", help="how stderr is")
     _add_test(commands.add_parser("test", help="run goldens: queries with what they are to emit"))
     infer = commands.add_parser("infer", help="print the CREATE STREAM that reads a file")
     infer.add_argument("file", help="CSV, JSON lines or Parquet; a folder or a pattern of them")
     infer.add_argument("--name", help="of the stream; else that of the file")
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
+    _add_shell(commands.add_parser("shell", help="type statements, or pipe them in"))
     doctor = commands.add_parser("doctor", help="look whether this machine has what a run needs")
     doctor.add_argument("--quick", action="store_true", help="start no engine")
     return made
+
+
+def _add_shell(shell: argparse.ArgumentParser) -> None:
+    shell.add_argument("file", nargs="?", type=Path, help="statements to begin with")
+    shell.add_argument("--engine", choices=("embedded", "spark"), default="embedded")
+    shell.add_argument("--output", choices=("table", "json", "csv"), default="table")
+    shell.add_argument("--follow", action="store_true", help="queries go on as files arrive")
+    shell.add_argument(
+        "-c", "--command", dest="command_text", metavar="TEXT", help="answer this, and leave"
+    )
 
 
 def _add_state(state: argparse.ArgumentParser) -> None:

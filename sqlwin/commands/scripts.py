@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 
 from sqlwin.errors import InputError
+from sqlwin.inference import inferred_from
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.sql import script
 
 
 def script_of(arguments: argparse.Namespace) -> Script:
-    parsed = script(_text(arguments.file), params=params(arguments.param))
+    parsed = script(
+        _text(arguments.file), params=params(arguments.param), infer=inferred_from(base(arguments))
+    )
     if not parsed.statements and arguments.command != "check":
         raise InputError(f"{arguments.file} asks for nothing: it has no SELECT and no INSERT INTO")
     return parsed

@@ -23,11 +23,13 @@ import polars as pl
 from sqlwin.embedded.batch_clock import BatchClock
 from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
 from sqlwin.embedded.outbox import Outbox
+from sqlwin.embedded.piece_size import piece_size
 from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress, forget_end, note_end
 from sqlwin.embedded.timer import Timer
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.options.settings import run_settings
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
 from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
@@ -35,7 +37,15 @@ from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, Summary
 from sqlwin.runtime.connectors.reloads import ReloadedTable
-from sqlwin.runtime.connectors.sources import check_sources, lags, places, source_of
+from sqlwin.runtime.connectors.sources import (
+    FileSource,
+    NexmarkSource,
+    Source,
+    check_sources,
+    lags,
+    places,
+    source_of,
+)
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.files.pieces import Piece
@@ -153,6 +163,7 @@ class _Runner:
         self.query, self.number = script.queries[number], number
         self.malformed, self.opened = malformed, ExitStack()
         self.options, self.source_text = options, script.source_text
+        self.settings = run_settings(script.settings)
         self.chain = chain(self.query)
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.reloaded = {
@@ -224,7 +235,17 @@ class _Runner:
         if files.left() or (name in self.listed and not self.options.follow):
             return
         self.listed.add(name)
-        self.sources[name].find(files, self.options.base, ends=static or self.options.ends)
+        size = None if static else self._piece_size(self.sources[name])
+        self.sources[name].find(files, self.options.base, size, static or self.options.ends)
+
+    def _piece_size(self, source: Source) -> int | None:
+        if not isinstance(source, FileSource):
+            return None
+        base = self.options.base
+        watched = self.options.watched and self.settings.batch_bytes is None
+        splits = source.splits(base) if watched else ()
+        total = sum(source.weight(source.split(each, base)) for each in splits)
+        return piece_size(self.settings.batch_bytes, total, self.options.watched)
 
     def _read(self, name: str, number: int, piece: Piece, at: int) -> _Read:
         watermark = self.task.watermark(name)
@@ -315,7 +336,8 @@ class _Runner:
     def _measure(self, batch: Batch, errors: pl.DataFrame, timer: Timer) -> None:
         if self.options.on_metrics is None:
             return
-        measured = zip(self.chain.stages, self.task.measured(), strict=True)
+        did = self.task.measured(sizes=self.options.watched)
+        measured = zip(self.chain.stages, did, strict=True)
         metrics = QueryMetrics(
             self.number,
             batch.number,
@@ -328,8 +350,18 @@ class _Runner:
             tuple(OperatorMetrics(name_of(stage), **asdict(each)) for stage, each in measured),
             {name: len(files.left()) for name, files in self.progress.streams.items()},
             {name: found for name in self.sources if (found := self._lags(name))},
+            self._bytes(),
         )
         self.options.on_metrics(metrics)
+
+    def _bytes(self) -> dict[str, tuple[int, int]]:
+        """Of each stream of files: those that were read, and those that there are."""
+        found = {}
+        for name, files in self.progress.streams.items():
+            if isinstance(self.sources[name], FileSource | NexmarkSource):
+                read_ = sum(end.hi for end in files.files.values())
+                found[name] = read_, read_ + sum(piece.hi - piece.lo for piece in files.pieces)
+        return found
 
     def _lags(self, name: str) -> dict[str, int]:
         return lags(self.sources[name], self.progress.streams[name])

@@ -27,7 +27,7 @@ def observed(packed: DataFrame, program: Program, name: str = NAME) -> DataFrame
     """What comes out of the buckets, and with it of each query
 
     rows_read, rows_emitted, errors   BIGINT, rows of the batch
-    late, replayed                    BIGINT, rows of all operators
+    late, expired, replayed           BIGINT, rows of all operators
     watermarks                        STRUCT of TIMESTAMP by stream, NULL before the first
     operators                         ARRAY of STRUCT, those below first; see `OperatorMetrics`,
                                       sizes are NULL where no bucket tells them
@@ -53,6 +53,7 @@ def _metrics(program: Program, query: int) -> list[Column]:
         _sum(stages, "$.emitted").alias("rows_emitted"),
         _sum(stages, "$.errors").alias("errors"),
         _sum(stages, "$.counts.late").alias("late"),
+        _sum(stages, "$.counts.expired").alias("expired"),
         _sum(stages, "$.replayed").alias("replayed"),
         sf.struct(*marks).alias("watermarks"),
         sf.array(*(_operator(program, stage) for stage in stages)).alias("operators"),

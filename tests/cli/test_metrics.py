@@ -65,8 +65,27 @@ def test_a_line_for_each_batch(tmp_path: Path) -> None:
     assert set(first["seconds"]) == {"read", "operators", "sinks", "commit"}
     assert second["errors"] == {"expired": 1}
     operator = second["operators"][0]
-    assert [operator[name] for name in ("rows_in", "late", "rows_out")] == [2, 1, 1]
+    assert [operator[name] for name in ("rows_in", "late", "expired", "rows_out")] == [2, 1, 1, 1]
     assert (last["rows_read"], last["operators"][0]["rows_in"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("window", "retain"),
+    [
+        ("FROM SESSION(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "10 MINUTES"),
+        ("FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "1 ROWS"),
+    ],
+)
+def test_expired_rows_that_only_the_stores_know(tmp_path: Path, window: str, retain: str) -> None:
+    """They are of an operator, too: the stores say whether a row is."""
+    land(tmp_path, "a", (1, "09:00:10"), (2, "09:20:00"))
+    land(tmp_path, "b", (4, "09:00:12"), (8, "09:20:30"))
+    of = "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
+    text = TEXT.replace(of, window).replace("10 MINUTES", retain)
+    (tmp_path / "q.sql").write_text(text)
+    batches = ran(tmp_path)
+    assert batches[1]["errors"] == {"expired": 1}
+    assert [batch["operators"][0]["expired"] for batch in batches] == [0, 1, 0]
 
 
 def test_state_that_is_not_kept_has_no_size(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_changelog_has_a_column_for_the_kinds_of_its_rows(
         (
             ", PRIMARY KEY (id)",
             "changelog = 'debezium', path = 'x', format = 'csv'",
-            "changelog = 'debezium' of t is read from JSON",
+            "changelog = 'debezium' of t is read from JSON or Avro",
             "format = 'json', changelog = 'upsert'",
         ),
         (", PRIMARY KEY (i)", UPSERT, "PRIMARY KEY names an unknown column i", "id, Name, ts"),

@@ -42,7 +42,8 @@ class RunOptions:
     name of the sink. stop: is called between batches; True ends the run there.
     on_metrics: gets the metrics of each batch; None: they are not measured.
     on_started: is called when Spark is up.
-    conf: settings of Spark; those of the script's SET go before them.
+    conf: settings of Spark; those of the script's SET go before them. watched: somebody sees the
+    results arrive, so batches in process are small, and state in memory is measured too.
     """
 
     base: Path
@@ -60,6 +61,7 @@ class RunOptions:
     on_metrics: OnMetrics | None = None
     on_started: Callable[[], object] = never
     conf: Mapping[str, str] = field(default_factory=dict)
+    watched: bool = False
 
     @property
     def ends(self) -> bool:

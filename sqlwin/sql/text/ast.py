@@ -23,6 +23,11 @@ class Name:
 
 
 @dataclass(frozen=True)
+class File(Name):
+    """A path in FROM, in the place of a stream's name: its columns are inferred."""
+
+
+@dataclass(frozen=True)
 class Duration:
     micros: int
     span: Span
@@ -324,6 +329,7 @@ class Insert:
 @dataclass(frozen=True)
 class ExplainOf:
     query: Select | Insert
+    analyze: bool = False
 
 
 @dataclass(frozen=True)
