@@ -1,7 +1,7 @@
 """The k-th smallest of a range of rows, for many ranges at once.
 
 A wavelet matrix: level by level, from the highest bit of the codes to the lowest,
-rows are parted, stably, those with bit 0 before those with bit 1. A range of rows
+rows are split, stably, those with bit 0 before those with bit 1. A range of rows
 stays a range on the way down whichever side it follows, and how many zeros stand
 before each row says where it goes. So a query is one step a level, and all
 queries take it together: O(log distinct) numpy passes.

@@ -141,7 +141,7 @@ class Judging(Operator, Protocol):
         """Those of a batch's rows that are stored where no position is kept for admission."""
 
 
-class Joining(Timed, Protocol):
+class JoinOperator(Timed, Protocol):
     """An operator over two inputs. Its watermark is the least of those of its inputs."""
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:

@@ -89,10 +89,10 @@ class Queryable(Protocol):
     def order(self) -> tuple[str, ...]:
         """The columns of an answer that it is sorted by."""
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """As the module says; QueryError where none are kept."""
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         """With their positions; QueryError, with the reason, where none are kept."""
 
 

@@ -10,8 +10,8 @@ written last counts; it goes in its time, like any row.
 
 >>> rows = {"v": [1, 2, 1, 5], "__ts": 0, "__part": 0, "__seq": [7, 7, 8, 9]}
 >>> batch = pl.DataFrame({**rows, "__weight": [-1, 1, -1, 1]})
->>> gone, came = parted(batch)
->>> gone["__seq"].to_list(), came["v"].to_list()
+>>> removed, added = split(batch)
+>>> removed["__seq"].to_list(), added["v"].to_list()
 ([7, 8], [2, 5])
 >>> same = pl.DataFrame({"v": [3, 3], "__ts": 0, "__part": 0, "__seq": 7, "__weight": [-1, 1]})
 >>> len(effective(same)), len(effective(batch)), len(there(batch))
@@ -44,10 +44,10 @@ def effective(rows: pl.DataFrame) -> pl.DataFrame:
     return ordered.filter(~same & ~same.shift(-1, fill_value=False))
 
 
-def parted(batch: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def split(batch: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What is retracted, and what is there from now on, without weights."""
-    gone = pl.col(WEIGHT) < 0
-    return batch.filter(gone).drop(WEIGHT), batch.filter(~gone).drop(WEIGHT)
+    removed = pl.col(WEIGHT) < 0
+    return batch.filter(removed).drop(WEIGHT), batch.filter(~removed).drop(WEIGHT)
 
 
 def there(records: pl.DataFrame) -> pl.DataFrame:

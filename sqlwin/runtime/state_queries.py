@@ -36,7 +36,7 @@ import polars as pl
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.state_queries import EDGES as JOINED
 from sqlwin.operators.state_queries import (
     SIDE,
@@ -178,7 +178,7 @@ class StateQueries:
         if self._join is None:
             raise QueryError("join_keys are of joins, and the query joins nothing")
         operator = self.operator
-        assert isinstance(operator, Joining)
+        assert isinstance(operator, JoinBase)
         equal = list(operator.equal)
         if key is None:
             return self._line(join_keys, equal)

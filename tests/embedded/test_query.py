@@ -167,9 +167,9 @@ def test_what_is_no_instant(query: EmbeddedQuery, instant: Any) -> None:
 
 def test_a_stream_from_python_keeps_its_options() -> None:
     known = sqlwin.stream(pa.schema([("a", pa.int64())]))
-    parted = replace(known, options=(("partitions", "4"),))
+    partitioned = replace(known, options=(("partitions", "4"),))
     with pytest.raises(sqlwin.QueryError, match="s has 4 partitions"):
-        sqlwin.query("SELECT SUM(a) FROM s OVER (ROWS 2 PRECEDING)", streams={"s": parted})
+        sqlwin.query("SELECT SUM(a) FROM s OVER (ROWS 2 PRECEDING)", streams={"s": partitioned})
 
 
 @pytest.mark.parametrize("delay", ["5 min", "5min", "4 minutes 60 s", "0.5 m, 270 seconds"])

@@ -121,7 +121,7 @@ class Pushed:
         self.automatic = self.random.random() < 0.5
         self.taken = Taken(self.home / "store")
         crashes = self.random.randint(1, 4)
-        while not self.lives(parsed, batches, fails=self.crashes < crashes):
+        while not self.runs(parsed, batches, fails=self.crashes < crashes):
             self.crashes += 1
         assert not self.taken.unsure, ("it was sent, and not again", self.taken.unsure)
         self.compare(question, batches)
@@ -141,7 +141,7 @@ class Pushed:
             known[stream] = before + new
         return made
 
-    def lives(self, parsed: Script, batches: list[Batch], fails: bool) -> bool:
+    def runs(self, parsed: Script, batches: list[Batch], fails: bool) -> bool:
         """One process, to its end or that of the batches; whether it was that."""
         at = self.random.randint(1, 60) if fails else None
         disk = Disk(self.home, self.random, at, self.random.choice(FAULTS), self.cached)

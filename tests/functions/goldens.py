@@ -120,7 +120,7 @@ def main() -> None:
     parser.add_argument("--jar", type=Path)
     parser.add_argument("--examples", action="store_true")
     parser.add_argument("--answers", type=Path)
-    parser.add_argument("--show", default="", help="classes, parted by commas, or all")
+    parser.add_argument("--show", default="", help="classes, separated by commas, or all")
     parser.add_argument("--expect", default="", help="jar or manual: a line of goldens.txt")
     given = parser.parse_args()
     kept: Path | None = given.answers

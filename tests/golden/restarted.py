@@ -26,7 +26,7 @@ from sqlwin.testing.outcome import StepResult
 SEGMENT_ROWS = 4
 
 
-def lives(parsed: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQuery]:
+def runs(parsed: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQuery]:
     """The query, and with each `next` the query after a commit and a restart."""
     blobs = DictBlobs()
     for life in count():
@@ -54,10 +54,10 @@ class Restarted:
         self,
         parsed: Script,
         clock: str = START_OF_CLOCK,
-        lives: Callable[[Script], Iterator[EmbeddedQuery]] = lives,
+        runs: Callable[[Script], Iterator[EmbeddedQuery]] = runs,
     ) -> None:
-        self.lives = lives(parsed)
-        self.query = next(self.lives)
+        self.runs = runs(parsed)
+        self.query = next(self.runs)
         self.query.advance(now=clock)
         self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
 
@@ -69,7 +69,7 @@ class Restarted:
         self.query._check()
         emitted, errors = self.query.results(), self.query.expired()
         self.board.add(pl.DataFrame(pl.from_arrow(emitted)))
-        self.query = next(self.lives)
+        self.query = next(self.runs)
         last = of_arrow(self.board.last().to_arrow())
         return StepResult(
             of_arrow(emitted), of_arrow(errors), last, windows=windows(self.query, step)

@@ -111,8 +111,8 @@ class RowByRow:
     def _anew(self, emitted: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         """Without what came before a `+I` of revision 0, and the row_keys that have one."""
         first = (pl.col("op") == "+I") & (pl.col("revision") == 0)
-        lives = first.cum_sum().over("row_key")
-        newest = emitted.filter(lives == lives.max().over("row_key"))
+        runs = first.cum_sum().over("row_key")
+        newest = emitted.filter(runs == runs.max().over("row_key"))
         begun = newest.filter(first)["row_key"].to_list()
         for row_key in begun:
             self.folded.pop(row_key, None)

@@ -167,9 +167,9 @@ def shown(brute: Brute) -> set[Row]:
 
 POLICIES: list[dict[str, Any]] = [
     {"late": Late.ON_UPDATE},
-    {"late_period": 7, "retract": True},
+    {"late_period": 7, "update_before": True},
     {"late_period": 3, "early": Early.ON_UPDATE},
-    {"late": Late.ON_UPDATE, "early": Early.EVERY, "early_period": 4, "retract": True},
+    {"late": Late.ON_UPDATE, "early": Early.EVERY, "early_period": 4, "update_before": True},
     {"late": Late.ON_UPDATE, "early": Early.ROWS, "early_rows": 3, "timeout": 3},
 ]
 

@@ -155,8 +155,8 @@ def gone(at: int, number: int) -> pl.DataFrame:
 def test_a_retracted_row_splits_its_session_and_retracts_pairs() -> None:
     driven = Joined(session_join("left", gaps=(10, 10), retain=50, weighted=True))
     assert len(driven.step(lefts(0, 10, 20), rights(25))) == 3  # [0, 30) and [25, 35)
-    parted = driven.step(left=gone(10, 1), watermark=18)
-    assert emissions(parted, "v", "w") == [
+    split = driven.step(left=gone(10, 1), watermark=18)
+    assert emissions(split, "v", "w") == [
         ("-D", "full", 1, 0, 0),
         ("-D", "full", 1, 1, 0),
         ("+I", "full", 0, 0, None),  # [0, 10) is over

@@ -80,4 +80,4 @@ def test_no_two_are_out_at_once_and_at_the_end_those_of_all_rows_are(
     overlay(whole, Fed(operator)(*(each for batch, *_ in taken for each in batch), end=True))
     if policy["late"] is not Late.NEVER:
         assert out == whole
-        assert not fed.driven.operator.emissions.vanished  # type: ignore[attr-defined]
+        assert not fed.driven.operator.emitted.vanished  # type: ignore[attr-defined]

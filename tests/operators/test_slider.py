@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.windows.slider import RING, TupleSlider
 from sqlwin.windows import Frame, Unit
 from tests.support.operators.driving import Driven, emissions, rows_of
@@ -23,7 +23,7 @@ ALL = fold("l", "collect_list", ("x",), (pa.int64(),), pa.list_(pa.int64()), Non
 
 def slider(size: int, folds: dict[Fold, pl.DataType], where: str | None = "ok") -> TupleSlider:
     frame = Frame(Unit.RANGE, size - 1)
-    calls = tuple(Call(each, ("k",), frame, dtype) for each, dtype in folds.items())
+    calls = tuple(FrameCall(each, ("k",), frame, dtype) for each, dtype in folds.items())
     return TupleSlider("s", size, ("k",), COLUMNS, calls, where)
 
 

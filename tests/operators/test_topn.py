@@ -204,7 +204,7 @@ def name(row: Row) -> str:
 POLICIES: list[dict[str, Any]] = [
     {},
     {"early": None},
-    {"retract": True},
+    {"update_before": True},
     {"early": Early.EVERY, "early_period": 5},
     {"early": Early.ROWS, "early_rows": 4},
 ]

@@ -29,7 +29,7 @@ from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
 from sqlwin.windows import Frame, Unit, Whole
 from tests.properties.plan_ttl import CLEANUPS
-from tests.reference.definitions.lives import Forgetting
+from tests.reference.definitions.forgetting import Forgetting
 from tests.support.operators import (
     aggregators,
     groups,
@@ -48,22 +48,22 @@ from tests.support.operators.sessions import OWN
 
 
 class Lived(Driven):
-    """As a task keeps it: with the lives, restored with the stores."""
+    """As a task keeps it: with the TTL entries, restored with the stores."""
 
-    emissions = "null"
+    saved = "null"
 
     def _named(self) -> dict[str, Store]:
         bare = Stores({s.name: self._store(s.layout, s.combine) for s in self.operator.stores()})
         if isinstance(self.operator, OperatorTtl):
-            self.operator.open_ttl(bare, json.loads(self.emissions), "always the same")
+            self.operator.open_ttl(bare, json.loads(self.saved), "always the same")
         if hasattr(self, "stores"):
             self.stores.ttl_entries = bare.ttl_entries
-        self.lives = bare.ttl_entries
+        self.lifetimes = bare.ttl_entries
         return bare.named
 
     def _restart(self) -> None:
         self.steps += 1
-        self.emissions = "null" if self.lives is None else json.dumps(self.lives.to_json())
+        self.saved = "null" if self.lifetimes is None else json.dumps(self.lifetimes.to_json())
         for name, store in self.stores.named.items():
             inner = store.inner if isinstance(store, TtlStore) else store
             assert isinstance(inner, SegmentStore)
@@ -95,7 +95,7 @@ class Case:
             return Lived(made, self.restarts), Defined(defined)
         own = {key: made.carried[key] for key in keys}
         fast = Lived(OperatorTtl(made, self.ttl, own), self.restarts)
-        fast.stores.ttl_entries = fast.lives
+        fast.stores.ttl_entries = fast.lifetimes
         return fast, Defined(Forgetting(defined, self.ttl, tuple(keys)))
 
 
@@ -164,7 +164,7 @@ def test_the_first_rows(case: Case, made: TopRows, taken: list[Step]) -> None:
 @given(cases(1), weighted_overs.operators(), weighted_overs.STEPS)
 def test_rows_of_frames(case: Case, made: OverAggregator, taken: list[Step]) -> None:
     inner = case.of(made)
-    keys, defined = inner.limits.buckets, overs.specified(inner)
+    keys, defined = inner.row_horizons.buckets, overs.specified(inner)
     agree(case, inner, defined, keys, overs.COLUMNS, taken, ahead=True)
 
 
@@ -246,7 +246,7 @@ def test_a_known_row_that_is_retracted_writes_its_key() -> None:
 def test_one_that_is_not_known_begins_nothing() -> None:
     made = driven()
     assert made.step(rows((5, -1)), now=60).is_empty()
-    assert made.lives is not None and made.lives.entries.uncleaned().is_empty()
+    assert made.lifetimes is not None and made.lifetimes.entries.uncleaned().is_empty()
     assert all(
         len(store) == 0 for name, store in made.stores.named.items() if name != "ttl_entries"
     )

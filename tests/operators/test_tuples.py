@@ -222,7 +222,7 @@ class Brute:
 POLICIES: list[dict[str, Any]] = [
     {},
     {"timeout": 6},
-    {"early": Early.ON_UPDATE, "retract": True, "timeout": 4},
+    {"early": Early.ON_UPDATE, "update_before": True, "timeout": 4},
     {"early": Early.EVERY, "early_period": 5},
     {"early": Early.ROWS, "early_rows": 3, "timeout": 3},
 ]

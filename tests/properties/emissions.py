@@ -21,12 +21,12 @@ def same(script: Script, taken: list[Step], host: Host) -> None:
 
 
 def emissions(script: Script, host: Host, taken: list[Step]) -> list[Table]:
-    lives = host(script)
-    query, values = next(lives), []
+    runs = host(script)
+    query, values = next(runs), []
     for step in taken:
         values.append(after(query, step))
         if step.restart:
-            query = next(lives)
+            query = next(runs)
     return values
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.lowering.explained import explain
-from tests.golden.restarted import lives
+from tests.golden.restarted import runs
 from tests.reference import host
 
 Host = Callable[[Script], Iterator[EmbeddedQuery]]
@@ -32,5 +32,5 @@ def fast(case: Script) -> Iterator[EmbeddedQuery]:
 def fast_hosts() -> st.SearchStrategy[Host]:
     """Half of all examples restart; segments of one row have the most edges."""
     return st.sampled_from(
-        [fast, fast, partial(lives, segment_rows=1), partial(lives, segment_rows=4)]
+        [fast, fast, partial(runs, segment_rows=1), partial(runs, segment_rows=4)]
     )

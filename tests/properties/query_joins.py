@@ -199,10 +199,10 @@ def _sessions(draw: DrawFn) -> Parts:
 
     Of one side they may be rows in no session, at their instants.
     """
-    parted, keys = draw(st.sampled_from([(("k",), (1, 1, 2)), (("b",), (2,)), (("k", "b"), (2,))]))
+    keyed, keys = draw(st.sampled_from([(("k",), (1, 1, 2)), (("b",), (2,)), (("k", "b"), (2,))]))
     alone = draw(st.sampled_from(["", "", "l", "r"]))
     (left, of_l), (right, of_r) = (
-        draw(_of_instants(name) if name == alone else _of_sessions(name, parted)) for name in "lr"
+        draw(_of_instants(name) if name == alone else _of_sessions(name, keyed)) for name in "lr"
     )
     late = draw(st.none() | st.integers(0, 12))
     return Parts(
@@ -218,7 +218,7 @@ def _sessions(draw: DrawFn) -> Parts:
 
 
 @st.composite
-def _of_sessions(draw: DrawFn, name: str, parted: tuple[str, ...]) -> tuple[str, str]:
+def _of_sessions(draw: DrawFn, name: str, keyed: tuple[str, ...]) -> tuple[str, str]:
     """The rows of a stream as sqlwin is told, and for DuckDB with the bounds of their session."""
     gap, where = draw(st.integers(1, 9)), draw(st.sampled_from(["", "", " WHERE i <> 1"]))
     of_row = draw(st.sampled_from([None, None, 1, 12]))
@@ -227,7 +227,7 @@ def _of_sessions(draw: DrawFn, name: str, parted: tuple[str, ...]) -> tuple[str,
         emissions = f"(CASE WHEN i > 0 THEN '{of_row} seconds' ELSE '{gap} seconds' END)"
         length = f"CASE WHEN i > 0 THEN {of_row} ELSE {gap} END"
     rows = f"(SELECT * FROM {name}{where})" if where else name
-    own = ", ".join(draw(st.permutations(parted)))
+    own = ", ".join(draw(st.permutations(keyed)))
     ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {emissions} GAP)"
     theirs = islands(f"{name}{where}", own, length)
     return ours + (f" {name}" if where else f"{{{{{name}}}}}"), theirs

@@ -46,13 +46,13 @@ PUSHES = st.lists(
 
 def emitted(text: str, pushes: list[Push], host: Host) -> list[Answers]:
     """After each push, and after the end of input: what it emitted."""
-    lives, out, first = host(script(STREAM + text)), [], 0
+    runs, out, first = host(script(STREAM + text)), [], 0
     for push in pushes:
-        query = next(lives)
+        query = next(runs)
         query.push("s", _rows(push, first))
         first += len(push)
         out.append(_values(query))
-    query = next(lives)
+    query = next(runs)
     query.drain()
     return [*out, _values(query)]
 
@@ -251,13 +251,13 @@ def test_aggregates_of_aggregates(pushes: list[Push], host: Host, size: int, lea
         g AS (SELECT k, t, COUNT(*) AS n FROM instants JOIN r ON us BETWEEN t - {micros} AND t
             GROUP BY k, t)
         SELECT t, MAX(n), COUNT(*) FROM g WHERE n > {least} GROUP BY t"""
-    lives, out, first = host(script(STREAM + text)), [], 0
+    runs, out, first = host(script(STREAM + text)), [], 0
     for push in pushes:
-        query = next(lives)
+        query = next(runs)
         query.push("s", _rows(push, first))
         first += len(push)
         out += query.results().to_pylist()
-    query = next(lives)
+    query = next(runs)
     query.drain()
     last = {
         row["t"]: (row["t"], row["m"], row["c"]) for row in [*out, *query.results().to_pylist()]

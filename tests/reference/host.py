@@ -18,7 +18,7 @@ from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline, PreparedRows
 from sqlwin.runtime.rows.error_stream import EXPIRED, judged, rejects
 from sqlwin.schema import POSITION, WEIGHT
-from tests.reference.definitions.lives import Forgetting
+from tests.reference.definitions.forgetting import Forgetting
 from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
 

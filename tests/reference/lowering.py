@@ -53,9 +53,9 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
 from sqlwin.windows import Cumulate, Hop, Reach, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
+from tests.reference.definitions.forgetting import Forgetting
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.late_frames import LateFrames
-from tests.reference.definitions.lives import Forgetting
 from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.ranks import Ranked
 from tests.reference.definitions.relations import Last, Moving, ReferenceRelation

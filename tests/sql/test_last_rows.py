@@ -63,7 +63,7 @@ def test_several_streams_have_last_rows() -> None:
         (f"{NOW} JOIN {LAST} WITHIN 1 HOUR ON o.id = s.id", "WITHIN belongs to a join"),
         (f"{NOW} LEFT JOIN {LAST} ON o.id = s.id AND cost > 2", "and tests nothing else"),
         (f"{NOW}, shipments s [PARTITION BY id % 2 ROWS 1] WHERE o.id = s.id", "those of columns"),
-        (f"{NOW}, shipments s [PARTITION BY id ROWS 2] WHERE o.id = s.id", "is not parted"),
+        (f"{NOW}, shipments s [PARTITION BY id ROWS 2] WHERE o.id = s.id", "is not partitioned"),
     ],
 )
 def test_what_else_it_would_be_is_refused(rest: str, message: str) -> None:

@@ -186,7 +186,7 @@ def test_every_released_index_is_read() -> None:
         read = Index.from_json(index)
         assert read.to_json() == {"cuts": [], "work": 0, **index, "version": INDEX_VERSION}
         assert read.floor == -7
-    assert store(DictBlobs(), json.loads((FOLDER / "index_v1.json").read_text())).floor == -7
+    assert store(DictBlobs(), json.loads((FOLDER / "index_v1.json").read_text())).horizon == -7
 
 
 def test_sweep_leaves_other_stores_and_the_host_alone() -> None:

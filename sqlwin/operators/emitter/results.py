@@ -149,9 +149,9 @@ class ResultLedger(ResultRecords):
     def all_open(self, stores: Stores) -> Iterator[pl.DataFrame]:
         """Every open result full, by force, if it was not yet."""
         known = self.known(self.results.open_results(stores), stores).filter(~pl.col(FORCED))
-        gone = self.known(self.emptied(known, stores), stores)
-        gone = self.results.judged(gone, stores).filter(~LATE) if len(gone) else gone
-        yield gone.with_columns(FULL.alias(WORD))
+        removed = self.known(self.emptied(known, stores), stores)
+        removed = self.results.judged(removed, stores).filter(~LATE) if len(removed) else removed
+        yield removed.with_columns(FULL.alias(WORD))
         yield known.with_columns(FULL.alias(WORD), pl.lit(True).alias(FORCED))
 
     def _all_late(self, stores: Stores) -> Iterator[pl.DataFrame]:
@@ -209,8 +209,8 @@ class ResultLedger(ResultRecords):
             return there
         empty_ = known.join(there, on=list(self.identity), how="anti", nulls_equal=True)
         self._quiet(empty_.filter(~pl.col(STANDS), pl.col(PENDING) > 0), stores)
-        gone = empty_.filter(STANDS).with_columns(pl.lit(False).alias(EXISTS))
-        return pl.concat([there, gone], how="diagonal") if len(gone) else there
+        removed = empty_.filter(STANDS).with_columns(pl.lit(False).alias(EXISTS))
+        return pl.concat([there, removed], how="diagonal") if len(removed) else there
 
     def changes(self, results: pl.DataFrame) -> pl.DataFrame:
         """What is emitted of results with values, `__exists` and `__word`."""

@@ -11,7 +11,7 @@ is given, of a batch,
 | new, and known under its position (`again`) | taken; the known one is retracted before it |
 | new                                         | taken                                       |
 
-and prepares that. All that is taken writes its key, where keys have lives; what is passed
+and prepares that. All that is taken writes its key, where keys have TTL entries; what is passed
 over reads it. The rows are known as long as all else of their key is.
 
 An OVER operator keeps its rows; of others a store `positions` keeps where each was, or, where
@@ -40,7 +40,7 @@ POSITIONS = "positions"
 
 @dataclass(frozen=True)
 class ChangelogNormalizer:
-    """carried: columns of the rows. keys: some of them, those of lives.
+    """carried: columns of the rows. keys: some of them, those of TTL entries.
 
     store: has the rows, by position and with weights. again: rows may come again that were not
     retracted. retain: how much older than the watermark a row may be; None: any.
@@ -105,18 +105,18 @@ class ChangelogNormalizer:
 
     def known(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What is taken of a batch."""
-        gone, came = (batch.filter(pl.col(WEIGHT) == weight) for weight in (-1, 1))
-        if len(gone):
-            rows = there(stores[self.store].scan(*bounds(gone[TS]))).select(POSITION)
-            gone = gone.join(rows, on=list(POSITION), how="semi", maintain_order="left")
-        if not self.again or came.is_empty():
-            return pl.concat([gone, came])
-        return effective(pl.concat([gone, self._replaced(gone, came, stores), came]))
+        removed, added = (batch.filter(pl.col(WEIGHT) == weight) for weight in (-1, 1))
+        if len(removed):
+            rows = there(stores[self.store].scan(*bounds(removed[TS]))).select(POSITION)
+            removed = removed.join(rows, on=list(POSITION), how="semi", maintain_order="left")
+        if not self.again or added.is_empty():
+            return pl.concat([removed, added])
+        return effective(pl.concat([removed, self._replaced(removed, added, stores), added]))
 
-    def _replaced(self, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def _replaced(self, removed: pl.DataFrame, added: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows there that others come in place of, though nothing retracts them."""
         place = [PART, SEQ]
         since = START if self.retain is None else max(START, stores.watermark - self.retain)
         rows = there(stores[self.store].scan(since, END))
-        again = rows.join(came, on=place, how="semi").join(gone, on=place, how="anti")
-        return weighed(again, -1).select(came.columns)
+        again = rows.join(added, on=place, how="semi").join(removed, on=place, how="anti")
+        return weighed(again, -1).select(added.columns)

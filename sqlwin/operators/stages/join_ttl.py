@@ -70,14 +70,14 @@ class JoinTtl(TtlStage):
         return {side.name: side for side in (self.inner.left, self.inner.right)}
 
     def keys(self, side: str) -> Columns:
-        """By which the lives of a side know its rows."""
+        """By which the TTL entries of a side know its rows."""
         own = self.sides[side]
         names = own.partition if isinstance(own, SessionSide) else own.identity
         return {name: own.row[name] for name in names}
 
     @property
     def marks(self) -> dict[str, dict[str, str]]:
-        """Of each side, what pairs call the keys of its lives."""
+        """Of each side, what pairs call the keys of its TTL entries."""
         return {side: {key: marked(self.sides[side]).get(key, key) for key in self.keys(side)}
                 for side in self.ttls}  # fmt: skip
 

@@ -182,25 +182,25 @@ class WindowAggregator(RankedResults):
         edges = tuple(reversed(self.edges))
         return (*edges, *(self.by.names if self.ranks is None else self.ranks.sorted_by))
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Ranked among all that share their window, whatever key the query asks for."""
-        keys = question.keys
+        keys = query.keys
         if self.ranks is not None:
-            question = replace(question, keys=None)
-        held = self.contents.within(question, stores)
-        gone = self.retention.retired(held, stores)
-        kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
+            query = replace(query, keys=None)
+        held = self.contents.within(query, stores)
+        removed = self.retention.retired(held, stores)
+        kept = held.join(removed, on=list(self.contents.identity), how="anti", nulls_equal=True)
         columns = (*self.output, STATE, *KEPT)
-        closed = self.closed.within(question, stores).select(columns)
+        closed = self.closed.within(query, stores).select(columns)
         return of_keys(pl.concat([closed, self._answers(kept, stores).select(columns)]), keys)
 
     def _answers(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         return self._keyed(self._edged(self.ledger.looked_at(windows, stores)))
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
             raise self.contents.no_messages()
-        return stretch.stored(stores[MESSAGES])
+        return between.stored(stores[MESSAGES])
 
     # What rows touch.
 

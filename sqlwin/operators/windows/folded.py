@@ -32,7 +32,7 @@ class Folded(ABC):
         return tuple(fold for fold in self.folds if self._from_messages(fold))
 
     def _from_messages(self, fold: Fold) -> bool:
-        """Rows that may be retracted are kept where no accumulator can let go of them."""
+        """Rows that may be retracted are kept where accumulators are not invertible."""
         return fold.full_state or (self.weighted and not fold.invertible)
 
     def read(self, keys: Iterable[str], folds: Iterable[Fold]) -> list[str]:

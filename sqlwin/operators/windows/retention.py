@@ -77,15 +77,15 @@ class Retention(KeyHorizons):
         """Those of `windows` that are, or with this watermark become, out of retention."""
         if windows.is_empty() or isinstance(self.window, Whole):
             return windows.clear()
-        gone = pl.col(WINDOW_END) <= self.ended(stores)
+        removed = pl.col(WINDOW_END) <= self.ended(stores)
         if not self.by_rows:
-            return windows.filter(gone)
+            return windows.filter(removed)
         horizons = self.horizons(stores)
         if horizons.is_empty():
-            return windows.filter(gone)
+            return windows.filter(removed)
         known = floored(windows, horizons, self.keys)
         below = pl.col(WINDOW_END) <= pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64))
-        return known.filter(gone | (below & pl.col(HORIZON).is_not_null())).drop(HORIZON)
+        return known.filter(removed | (below & pl.col(HORIZON).is_not_null())).drop(HORIZON)
 
     def retire(self, stores: Stores) -> None:
         """Drop what only retired windows need; what waited there was emitted."""

@@ -322,7 +322,7 @@ def _endless(join: Join, sides: list[str]) -> Iterator[str]:
 
 
 def _retained(join: Join) -> bool:
-    """Whether rows go that no window lets go; those of a window in ROWS never expire."""
+    """Whether rows are evicted by RETAIN n ROWS alone; those of a window in ROWS never expire."""
     policy = join.policy
     return not (counts(join) or policy.retain is policy.retain_rows is None)
 

@@ -186,5 +186,5 @@ def _readable(stores: Stores, name: str) -> pl.DataFrame:
     """Records that may be read: none whose TTL has expired, in the tables of TTL entries either."""
     lifetimes = {} if stores.ttl_entries is None else {TTL_ENTRIES: stores.ttl_entries}
     if stores.sides is not None:
-        lifetimes |= {ttl_store_name(side): lives for side, lives in stores.sides.sides.items()}
+        lifetimes |= {ttl_store_name(side): each for side, each in stores.sides.sides.items()}
     return lifetimes[name].shown() if name in lifetimes else stores[name].scan(START, END)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.operators.contract import Joining, Operator
+from sqlwin.operators.contract import JoinOperator, Operator
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.over.base_sums import ROWS
@@ -158,7 +158,7 @@ def _cut(plan: Node) -> Cut:
 def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     above, _ = _above(query.plan)
     having, output = _filter_and_project(above, join)
-    operator: Joining = joined(
+    operator: JoinOperator = joined(
         join, update_before=_both_sides(query, derives) or having is not None
     )
     if join.policy.ttls:

@@ -46,7 +46,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
     def start(self, meta: Meta, children: Children) -> list[ast.Statement]:
         return list(children)
 
-    def window_call(self, meta: Meta, children: Children) -> ast.Call:
+    def window_call(self, meta: Meta, children: Children) -> ast.WindowCall:
         return self.table_function(meta, children)
 
     # --- declarations ---

@@ -132,7 +132,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Call:
+class WindowCall:
     """A window function's call: of a table, or in GROUP BY."""
 
     function: Name
@@ -148,7 +148,7 @@ class From:
     window over the joined rows, where ksqlDB has it.
     """
 
-    source: Name | Call | Select | Union
+    source: Name | WindowCall | Select | Union
     window: Spec | KsqlWindow | None = None
     alias: Name | None = None
     as_of: Name | None = None

@@ -14,7 +14,7 @@ Kept is a left row looking back until it leaves by RETAIN. Looking ahead, rows a
 the first one whose nearest is still within RETAIN: a row that is nearer may come. Of right
 rows looking back the newest of each key that is out of RETAIN stays, with all that are newer.
 
-With a TTL (`joined_lives`) a left row that is emitted, or certain, when it is looked at has *met*
+With a TTL (`forgetting`) a left row that is emitted, or certain, when it is looked at has *met*
 its nearest: should that be forgotten, it stays its nearest until a nearer one comes, or the
 left row is replaced. Looking ahead one that waited for a right row that is forgotten, and has
 left RETAIN without one, is emitted with the next watermark.

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import MINUTE, SECOND
-from sqlwin.kernels.folds import Call, Fold, fold
+from sqlwin.kernels.folds import Fold, FoldCall, fold
 from sqlwin.kernels.frames import Frames
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Policy
@@ -35,7 +35,7 @@ Emission = tuple[Any, ...]
 class Listed(Fold):
     """All values in order of position: the least that a fold of full state can be."""
 
-    call: Call
+    call: FoldCall
     full_state = True
 
     @property
@@ -71,7 +71,7 @@ def folds_of(*names: str) -> tuple[Fold, ...]:
         "n": fold("n", "count", (), (), bigint, None),
         "total": fold("total", "sum", ("v",), (bigint,), bigint, None),
         "least": fold("least", "min", ("v",), (bigint,), bigint, None),
-        "values": Listed(Call("values", "listed", ("v",), (bigint,), pa.list_(bigint))),
+        "values": Listed(FoldCall("values", "listed", ("v",), (bigint,), pa.list_(bigint))),
     }
     return tuple(known[name] for name in names)
 

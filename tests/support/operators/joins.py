@@ -89,8 +89,8 @@ def specified(fast: Fast) -> Slow:
     rest = (fast.kind, fast.policy, fast.update_before)
     if isinstance(fast, SessionJoin):
         both = {"sessions": (fast.left.session, fast.right.session)}
-        parted = len(fast.left.partition)
-        return ReferenceSessionJoin(*sides, *rest, residual=fast.residual, parted=parted, **both)
+        own = len(fast.left.partition)
+        return ReferenceSessionJoin(*sides, *rest, residual=fast.residual, session_keys=own, **both)
     return ReferenceJoin(*sides, *rest, residual=fast.residual)
 
 
@@ -220,7 +220,7 @@ def policies() -> st.SearchStrategy[dict[str, Any]]:
             "timeout": st.sampled_from([None, None, 6]),
             "retain": st.sampled_from([None, 0, 2, 5, 20]),
             "slice_width": st.sampled_from([1, 4, 16]),
-            "retract": st.booleans(),
+            "update_before": st.booleans(),
             "weighted": st.booleans(),
             "large": st.booleans(),
             "keys": st.sampled_from([0, 1, 1, 2]),

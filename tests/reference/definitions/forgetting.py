@@ -23,7 +23,7 @@ from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Early, Ttl
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
 from tests.reference.definitions.admitted import fresh
-from tests.reference.definitions.lifetimes import Lives
+from tests.reference.definitions.lifetimes import Lifetimes
 from tests.reference.definitions.overs import Overs
 from tests.reference.definitions.retracted import acting, effective, horizon
 from tests.reference.definitions.topn import ReferenceTopN
@@ -51,7 +51,7 @@ class Forgetting:
     reads: list[tuple[str, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.known = Lives(self.ttl)
+        self.known = Lifetimes(self.ttl)
 
     def stores(self) -> list[StoreSpec]:
         return []
@@ -108,7 +108,7 @@ class Forgetting:
     def next_deadline(self, stores: Stores) -> int | None:
         return self.inner.next_deadline(stores)
 
-    # Lives.
+    # Lifetimes.
 
     def begin(self, now: int, stores: Stores) -> None:
         if not self.begun:

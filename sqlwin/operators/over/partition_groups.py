@@ -12,9 +12,10 @@ all rows stay and no base is kept.
 >>> from sqlwin.kernels.folds import fold
 >>> import polars as pl, pyarrow as pa
 >>> rows = fold("n", "count", (), (), pa.int64(), None)
->>> calls = [Call(rows, ("k",), Frame(Unit.ROWS, *b), pl.Int64()) for b in ((3, -1), (None, 2))]
->>> (share,) = shares_of(tuple(calls)).each
->>> share.back, share.ahead, share.depth, len(share.based)
+>>> frames = [Frame(Unit.ROWS, *bounds) for bounds in ((3, -1), (None, 2))]
+>>> calls = [FrameCall(rows, ("k",), frame, pl.Int64()) for frame in frames]
+>>> (group,) = groups_of(tuple(calls)).each
+>>> group.back, group.ahead, group.depth, len(group.based)
 (3, 2, 5, 1)
 """
 
@@ -23,14 +24,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.schema import Order
 from sqlwin.windows import Exclude, Frame, Unit
 
 
 @dataclass(frozen=True)
-class Share:
-    """The calls of one partition and order. number: of the share. kept: no row may ever leave.
+class PartitionGroup:
+    """The calls of one partition and order. number: of the group. kept: no row may ever leave.
     order: the keys behind event time, or, where it is not timed, all keys.
     """
 
@@ -38,7 +39,7 @@ class Share:
     partition: tuple[str, ...]
     order: tuple[Order, ...]
     timed: bool
-    calls: tuple[Call, ...]
+    calls: tuple[FrameCall, ...]
     kept: bool
 
     @cached_property
@@ -63,7 +64,7 @@ class Share:
         return self.back + self.ahead
 
     @cached_property
-    def counting(self) -> tuple[Call, ...]:
+    def counting(self) -> tuple[FrameCall, ...]:
         """Calls that wait for rows to follow, not only for time."""
         if not self.timed:
             return ()
@@ -78,7 +79,7 @@ class Share:
         )
 
     @cached_property
-    def based(self) -> tuple[Call, ...]:
+    def based(self) -> tuple[FrameCall, ...]:
         if self.kept:
             return ()
         return tuple(call for call in self.calls if call.frame.preceding is None)
@@ -91,45 +92,45 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Shares:
-    """What the shares of an operator have together."""
+class PartitionGroups:
+    """What the groups of an operator have together."""
 
-    each: tuple[Share, ...]
-
-    @cached_property
-    def calls(self) -> tuple[Call, ...]:
-        return tuple(call for share in self.each for call in share.calls)
+    each: tuple[PartitionGroup, ...]
 
     @cached_property
-    def counting(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[FrameCall, ...]:
+        return tuple(call for group in self.each for call in group.calls)
+
+    @cached_property
+    def counting(self) -> tuple[FrameCall, ...]:
         """Calls that wait for rows to follow."""
-        return tuple(call for share in self.each for call in share.counting)
+        return tuple(call for group in self.each for call in group.counting)
 
     @property
     def timed(self) -> bool:
-        return all(share.timed for share in self.each)
+        return all(group.timed for group in self.each)
 
     @property
     def kept(self) -> bool:
-        """Of one share as of all."""
+        """Of one group as of all."""
         return self.each[0].kept
 
     @cached_property
     def reach(self) -> int:
-        return max(share.reach for share in self.each)
+        return max(group.reach for group in self.each)
 
     @cached_property
     def after(self) -> int:
-        return max(share.after for share in self.each)
+        return max(group.after for group in self.each)
 
 
-def shares_of(calls: tuple[Call, ...]) -> Shares:
+def groups_of(calls: tuple[FrameCall, ...]) -> PartitionGroups:
     """In the order of their first calls."""
     kept = any(call.frame.following is None or not call.timed for call in calls)
     scopes = list(dict.fromkeys(call.scope for call in calls))
-    return Shares(
+    return PartitionGroups(
         tuple(
-            Share(number, *scope, tuple(c for c in calls if c.scope == scope), kept)
+            PartitionGroup(number, *scope, tuple(c for c in calls if c.scope == scope), kept)
             for number, scope in enumerate(scopes)
         )
     )

@@ -26,7 +26,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Ttl
 from sqlwin.schema import ROW_KEY, TS, WEIGHT
-from tests.reference.definitions.lifetimes import Lives
+from tests.reference.definitions.lifetimes import Lifetimes
 from tests.reference.definitions.window import key_text
 from tests.reference.joins.asof import ReferenceAsOf
 from tests.reference.joins.join_sides import Ident, Side, ident
@@ -48,11 +48,11 @@ class ForgettingJoin:
     nowhere: int = 0
     begun: bool = False
     before: Pairs = field(default_factory=dict)
-    known: dict[int, Lives] = field(default_factory=dict)
+    known: dict[int, Lifetimes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ttls: Mapping[str, Ttl] = self.inner.policy.ttls
-        self.known = {n: Lives(ttls[side]) for n, side in enumerate(SIDES) if side in ttls}
+        self.known = {n: Lifetimes(ttls[side]) for n, side in enumerate(SIDES) if side in ttls}
         for n in self.known:
             self._side(n).forgets = True
 
@@ -67,8 +67,8 @@ class ForgettingJoin:
     ) -> pl.DataFrame:
         self._begin(now, stores)
         rows = left.to_dicts(), right.to_dicts()
-        for n, lives in self.known.items():
-            lives.look(self._entries(n, rows[n], rows[1 - n]))
+        for n, lifetimes in self.known.items():
+            lifetimes.look(self._entries(n, rows[n], rows[1 - n]))
         self._forget()
         were = {n: set(self._side(n).kept) for n in self.known}
         out = self.inner.on_batch(left, right, stores, now)
@@ -96,20 +96,20 @@ class ForgettingJoin:
         times = [self.inner.next_deadline(stores), *(each.deadline for each in self.known.values())]
         return min((time for time in times if time is not None), default=None)
 
-    # Lives.
+    # Lifetimes.
 
     def _begin(self, now: int, stores: Stores) -> None:
         if not self.begun:
             self.begun = True
             self._at(now, stores)
-            for lives in self.known.values():
-                lives.compact()
+            for lifetimes in self.known.values():
+                lifetimes.compact()
             self._forget()
 
     def _at(self, now: int, stores: Stores) -> None:
-        for lives in self.known.values():
-            lives.at(now, stores.watermark)
-            lives.clean_by_timers()
+        for lifetimes in self.known.values():
+            lifetimes.at(now, stores.watermark)
+            lifetimes.clean_by_timers()
         self._forget()
 
     def _life(self, n: int, at: Ident) -> Hashable:
@@ -121,7 +121,7 @@ class ForgettingJoin:
         return ident(row)
 
     def _entries(self, n: int, own: Sequence[Row], other: Sequence[Row]) -> int:
-        """How many lives incremental cleanup looks at: each row accesses the rows of both sides."""
+        """How many entries incremental cleanup looks at: a row accesses the rows of both sides."""
         cleanup = self.known[n].ttl.cleanup
         keys = len({self._own(n, row) for row in own})
         each = len(own) + len(other) if cleanup.each_record else 0
@@ -129,17 +129,17 @@ class ForgettingJoin:
 
     def _renew(self, n: int, rows: Sequence[Row], were: set[Ident]) -> None:
         """Rows of a batch, in their order; were: those there before it."""
-        lives, at = self.known[n], self._side(n).at
+        lifetimes, at = self.known[n], self._side(n).at
         last = {ident(row): row for row in rows}
         for key, row in sorted(last.items(), key=lambda item: (item[1][at], item[0])):
             there = key in were or row.get(WEIGHT, 1) > 0
-            (lives.write if there else lives.read)(key, lives.stamp(row[TS]))
+            (lifetimes.write if there else lifetimes.read)(key, lifetimes.stamp(row[TS]))
 
     def _find(self, pairs: Iterable[tuple[Ident | None, Ident | None]]) -> None:
         for pair in pairs:
-            for n, lives in self.known.items():
+            for n, lifetimes in self.known.items():
                 at = pair[n]
-                lives.read(self._life(n, at) if at else None, lives.time)
+                lifetimes.read(self._life(n, at) if at else None, lifetimes.time)
 
     def _emitted(self, out: pl.DataFrame) -> pl.DataFrame:
         self._find(self._matched())
@@ -154,7 +154,7 @@ class ForgettingJoin:
         return (self.inner.left, self.inner.right)[n]
 
     def _forget(self) -> None:
-        visible = {n: lives.visible() for n, lives in self.known.items()}
+        visible = {n: lifetimes.visible() for n, lifetimes in self.known.items()}
 
         def gone(n: int, at: Ident) -> bool:
             return bool(at) and n in visible and self._life(n, at) not in visible[n]
@@ -213,7 +213,7 @@ class ForgettingSessions(ForgettingJoin):
     of: tuple[dict[Ident, str], dict[Ident, str]] = field(default_factory=lambda: ({}, {}))
 
     def _keys(self, n: int) -> tuple[str, ...]:
-        return self._side(n).keys[: self.inner.parted]
+        return self._side(n).keys[: self.inner.session_keys]
 
     def _life(self, n: int, at: Ident) -> Hashable:
         return self.of[n].get(at)
@@ -223,7 +223,7 @@ class ForgettingSessions(ForgettingJoin):
 
     def _renew(self, n: int, rows: Sequence[Row], were: set[Ident]) -> None:
         """By their keys, in the order of these; first those that are written."""
-        lives, keys = self.known[n], self._keys(n)
+        lifetimes, keys = self.known[n], self._keys(n)
         self.of[n].update({ident(row): key_text(row, keys) for row in rows})
         types = {key: self._side(n).columns[key] for key in keys}
         values = [{key: row[key] for key in keys} for row in rows]
@@ -234,7 +234,7 @@ class ForgettingSessions(ForgettingJoin):
         texts = [key_text(row, keys) for row in ordered]
         for key in sorted(texts, key=lambda text: text not in written):
             latest = max(row[TS] for row in rows if key_text(row, keys) == key)
-            (lives.write if key in written else lives.read)(key, lives.stamp(latest))
+            (lifetimes.write if key in written else lifetimes.read)(key, lifetimes.stamp(latest))
 
 
 def _changed(before: Pairs, after: Pairs) -> list[tuple[Ident, Ident]]:

@@ -1,12 +1,12 @@
-"""When a full row is kept no longer: the *limit* of its bucket keys.
+"""When a full row is kept no longer: the *horizon* of its bucket keys.
 
 It is the watermark less RETAIN, or, with RETAIN n ROWS, the instant of the n-th newest
 row of the keys (their horizon), if that is later; never beyond the watermark. A row
-whose frames were full at its limit is retired: none that may still come enters them.
+whose frames were full at its horizon is retired: none that may still come enters them.
 
-Worked example, RETAIN 2 MINUTES OR 3 ROWS, watermark 9:05: the limit is 9:03. Tea has
-rows at 9:02, 9:04, 9:04, 9:06: its horizon and limit is 9:04. Were its rows at 9:06,
-9:06, 9:07, the limit would be 9:05.
+Worked example, RETAIN 2 MINUTES OR 3 ROWS, watermark 9:05: the horizon is 9:03. Tea has
+rows at 9:02, 9:04, 9:04, 9:06: its horizon is 9:04. Were its rows at 9:06,
+9:06, 9:07, the horizon would be 9:05.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from sqlwin.state.contract import HORIZON
 
-LIMIT = "__limit"
+ROW_HORIZON = "__row_horizon"
 
 
 @dataclass(frozen=True)
-class Limits(KeyHorizons):
+class RowHorizons(KeyHorizons):
     """buckets: the keys within which RETAIN n ROWS counts. reached: where horizons are noted, for
     rows may be retracted."""
 
@@ -46,7 +46,7 @@ class Limits(KeyHorizons):
 
     @property
     def keyed(self) -> bool:
-        """Whether keys have limits of their own."""
+        """Whether keys have horizons of their own."""
         return self.by_rows and bool(self.buckets)
 
     def newest(self, stores: Stores) -> pl.DataFrame:
@@ -62,14 +62,14 @@ class Limits(KeyHorizons):
         """The limit of keys that have no horizon; of all rows, where horizons have no keys."""
         horizon = by_time(stores.watermark, self.policy.retain)
         if self.by_rows and not self.buckets:
-            floor = self.horizons(stores)[HORIZON].max()
-            horizon = max(horizon, START if floor is None else floor)  # type: ignore[assignment]
+            before = self.horizons(stores)[HORIZON].max()
+            horizon = max(horizon, START if before is None else before)  # type: ignore[assignment]
         return max(min(horizon, stores.watermark), START)
 
     def of_keys(self, stores: Stores) -> pl.DataFrame:
-        """Bucket keys that have a horizon, and their `__limit`."""
+        """Bucket keys that have a horizon, and their `__row_horizon`."""
         at_least = pl.max_horizontal(HORIZON, pl.lit(self.of_all(stores), pl.Int64))
-        limit = pl.min_horizontal(at_least, pl.lit(stores.watermark, pl.Int64)).alias(LIMIT)
+        limit = pl.min_horizontal(at_least, pl.lit(stores.watermark, pl.Int64)).alias(ROW_HORIZON)
         return self.horizons(stores).select(*self.buckets, limit)
 
     def of(self, rows: pl.DataFrame, stores: Stores) -> int | Ints:
@@ -80,5 +80,5 @@ class Limits(KeyHorizons):
         emitted = rows.select(on).join(
             self.of_keys(stores), on=on, how="left", nulls_equal=True, maintain_order="left"
         )
-        limits: Ints = emitted[LIMIT].fill_null(self.of_all(stores)).to_numpy()
-        return limits
+        row_horizons: Ints = emitted[ROW_HORIZON].fill_null(self.of_all(stores)).to_numpy()
+        return row_horizons
