@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from sqlwin.commands import leaving, scripts
+from sqlwin.commands.observing import observed
 from sqlwin.errors import InputError
 from sqlwin.interrupts import TERMINATED, terminations
 from sqlwin.metrics_outlet import metrics_outlet
@@ -48,8 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
         # it logs traces of what is raised here, and would where Ctrl-C falls into its start
         logging.getLogger().addHandler(logging.NullHandler())
         from sqlwin.spark.run import run as started
-    with terminations() as terminated, _metrics(arguments.metrics) as on_metrics:
-        summary = started(asked, replace(options, stop=terminated.is_set, on_metrics=on_metrics))
+    with (
+        terminations() as terminated,
+        _metrics(arguments.metrics) as on_metrics,
+        observed(arguments, asked, progress.serving) as seen,
+    ):
+        hooks = seen.hooks(on_metrics)
+        summary = started(asked, replace(options, stop=terminated.is_set, **hooks))
     progress.done(summary)
     if arguments.follow or summary.stopped:  # or it was interrupted
         progress.stopped(f"stopped{leaving.left(arguments)}")
