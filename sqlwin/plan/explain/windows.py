@@ -99,6 +99,11 @@ def _newer(messages: int) -> str:
 
 
 def _relation(window: WindowedRelation, stream: Stream) -> Iterator[str]:
+    if window.there is not None:
+        yield "Message key: timestamp, offset"
+        yield "Emitted: all rows that are there, at each instant at which one enters or leaves"
+        yield f"Watermark: {watermark(stream)}"
+        return
     counted, size = window.frame.unit is Unit.ROWS, window.frame.preceding or 0
     yield f"Message key: {'offset' if arriving(window) else 'timestamp, offset'}"
     enters = "as it comes" if arriving(window) else "when the watermark reaches it"
@@ -128,7 +133,8 @@ def _relation(window: WindowedRelation, stream: Stream) -> Iterator[str]:
 
 def _operator(window: Unranked) -> str:
     if isinstance(window, WindowedRelation):
-        return "relation, the rows of a window"
+        rows = "the rows of a window" if window.there is None else "by its changes"
+        return f"relation, {rows}"
     if isinstance(window, TopN):
         what = "row" if window.function == "row_number" else "rank"
         return f"top-n, the first {window.limit} {what}s of each partition"

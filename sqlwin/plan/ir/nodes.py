@@ -237,7 +237,9 @@ class WindowedRelation:
     RANGE that moves at multiples of it; None: at each instant. instants: RSTREAM of it, all rows
     that are there, `+I`, at each instant at which one enters or leaves. until: of instants, the
     input column (BIGINT, microseconds) of the instant at which each row has left, no later than
-    the frame says; None: as the frame says.
+    the frame says; None: as the frame says. there: of instants, where the rows of the input are
+    changes of a relation: the column (BOOLEAN) that says whether a row enters. Then the frame is
+    ROWS of one, the last change of each `partition`, which is a column that identifies rows.
     Output: all input columns, and `instant` (TIMESTAMP) where it has a name. A row is known by its
     position, and the instant.
     """
@@ -250,6 +252,7 @@ class WindowedRelation:
     instants: bool = False
     until: str | None = None
     instant: str | None = None
+    there: str | None = None
 
     def __post_init__(self) -> None:
         if self.frame.preceding is None or self.frame.following != 0:

@@ -22,6 +22,7 @@ from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.ranks.cohorts import Ranks
 from sqlwin.operators.relations.counted import CountedRelation
 from sqlwin.operators.relations.counted_instants import CountedInstants
+from sqlwin.operators.relations.present import PresentRows
 from sqlwin.operators.relations.timed import TimedRelation
 from sqlwin.operators.relations.timed_instants import TimedInstants
 from sqlwin.operators.sessions.operator import SessionAggregator
@@ -53,6 +54,7 @@ from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.state.slices import ENDLESS, slice_width
+from sqlwin.stays import Stay
 from sqlwin.windows import Cumulate, Frame, Hop, Session, Unit, Whole
 
 
@@ -90,6 +92,9 @@ class Assembly:
             return TimedInstants(self.stream, carried, reach, window.policy.retain, *made)
         if window.frame.unit is Unit.RANGE:
             return TimedRelation(self.stream, carried, reach, window.slide)
+        if window.there is not None:
+            stay = Stay(rows=1, partition=window.partition, there=window.there)
+            return PresentRows(carried, stay, window.instant)
         timed = not arriving(window)
         counted = CountedInstants if window.instants else CountedRelation
         return counted(self.stream, carried, reach + 1, window.partition, timed)

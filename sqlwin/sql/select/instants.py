@@ -38,6 +38,7 @@ from sqlwin.sql.sources.derived import result, timed_as
 from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
+from sqlwin.stays import JoinStays
 from sqlwin.windows import Frame, Hop, Unit
 
 END = "window_end"
@@ -45,7 +46,7 @@ ENTERS, LEAVES = "enters at", "leaves at"
 """Columns of pairs: since when they are there; when they have left, in microseconds."""
 NOW = Frame(Unit.RANGE, 0)
 OF_SLIDES = "ISTREAM of them, or RSTREAM of [RANGE r SLIDE s], at each slide the window of it"
-BOUNDED = "RSTREAM of [NOW], [RANGE r], [ROWS n], and of joins of such windows of time"
+BOUNDED = "RSTREAM of [NOW], [RANGE r], [ROWS n], and of joins of such windows"
 
 
 def inner(select: ast.Select, known: Known) -> tuple[ast.Select, Known]:
@@ -91,7 +92,7 @@ def at_instants(
         return select, _by_instant(relation, known), Window(word.span, frame=NOW)
     if not grouped:
         return select, relation, None
-    if node.frame.unit is Unit.ROWS:
+    if node.frame.unit is Unit.ROWS and node.there is None:
         message = "RSTREAM of aggregates over the last rows, at each message"
         legal = "SUM(value) OVER (ROWS 4 PRECEDING), aggregates over [RANGE r]"
         raise QueryError(message, word.span, legal=legal)
@@ -197,6 +198,8 @@ def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Re
     if not isinstance(relation.base, Join):
         message = "RSTREAM of a window over a join"
         raise QueryError(message, span, legal=BOUNDED)
+    if relation.base.stays is not None:
+        return _present(relation, relation.base.stays, known, span)
     placed = mirrored(source, known)
     given = [placed, *(join.right for join in placed.joins)]
     windows = [_frame(each, span) for each in given]
@@ -222,11 +225,27 @@ def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Re
     return replace(rows, base=replace(rows.base, until=leaves), columns=rows.columns[: len(shown)])
 
 
+def _present(relation: Relation, match: JoinStays, known: Known, span: Span) -> Relation:
+    """What is there of a join that gives the changes of its relation."""
+    if not match.bounded:
+        raise _unbounded(span)
+    names = [match.instant, match.there, match.identity]
+    instant, there, identity = (relation.free(name) for name in names)
+    hidden = [
+        (made, column(name), NOWHERE)
+        for made, name in zip((instant, there, identity), names, strict=True)
+    ]
+    made = result(replace(relation, columns=(*relation.columns, *hidden)), known)
+    assert isinstance(made.base, Scan)
+    timed = replace(made, base=Scan(timed_as(made.base.stream, instant)))
+    rows = rows_at_instants(timed, Window(span, frame=NOW), ast.Policies(), span)
+    assert isinstance(rows.base, WindowedRelation)
+    last = replace(rows.base, frame=Frame(Unit.ROWS, 0), partition=(identity,), there=there)
+    return replace(rows, base=last, columns=rows.columns[: len(relation.columns)])
+
+
 def _times(join: Join, inputs: int, span: Span) -> list[str | None]:
     """The event time of each input, by its name in the join; None of a static table."""
-    if join.kind != "inner":
-        message = f"RSTREAM of a {join.kind.upper()} JOIN, whose rows come and go with others"
-        raise QueryError(message, span, legal="RSTREAM of a JOIN, of a window")
     last = _time(join.right, span)
     if inputs == 2:
         return [_time(join.left, span), last]

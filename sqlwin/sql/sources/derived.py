@@ -89,7 +89,9 @@ def _with_join_time(relation: Relation) -> Relation:
 def _with_instant(relation: Relation) -> Relation:
     """Of all rows at each instant, with the instant, which is the time of CQL's RSTREAM."""
     base = relation.base
-    if not isinstance(base, WindowedRelation) or not base.instants or base.frame.unit is Unit.ROWS:
+    if not isinstance(base, WindowedRelation) or not base.instants:
+        return relation
+    if base.frame.unit is Unit.ROWS and base.there is None:
         return relation
     name = relation.free(INSTANT)
     columns = (*relation.columns, (name, column(name), NOWHERE))
