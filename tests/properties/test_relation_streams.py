@@ -92,6 +92,18 @@ def test_last_rows(pushes: list[Push], host: Host, word: str, n: int, keyed: boo
     assert sum(emitted(text, pushes, host), Counter()) == expected
 
 
+@given(PUSHES, fast_hosts(), st.integers(1, 4), st.booleans())
+def test_aggregates_of_last_rows(pushes: list[Push], host: Host, n: int, keyed: bool) -> None:
+    """Of all groups, at each message."""
+    ones = [[row] for push in pushes for row in push]
+    by = "PARTITION BY k" if keyed else ""
+    last = f"SELECT * FROM s QUALIFY ROW_NUMBER() OVER ({by} ORDER BY id DESC) <= {n}"
+    query = "SELECT v, COUNT(*) AS n, MAX(k) AS k FROM {rows} WHERE v >= 1 GROUP BY v"
+    *relations, _ = batch(query.format(rows=f"({last})"), ones)
+    text = f"RSTREAM({query.format(rows=f's [{by} ROWS {n}]')})"
+    assert sum(emitted(text, pushes, host), Counter()) == sum(relations, Counter())
+
+
 @given(PUSHES, fast_hosts(), st.integers(1, 9), st.integers(0, 3))
 def test_rows_at_each_change(pushes: list[Push], host: Host, size: int, least: int) -> None:
     text = f"RSTREAM(SELECT id FROM s [RANGE {size} SECONDS] WHERE v >= {least} {RETAIN})"

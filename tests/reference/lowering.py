@@ -54,6 +54,7 @@ from sqlwin.schema import polars_schema
 from sqlwin.stays import Stay
 from sqlwin.windows import Cumulate, Hop, Reach, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
+from tests.reference.definitions.at_once import ReferenceAtOnce
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.late_frames import LateFrames
 from tests.reference.definitions.lives import Forgetting
@@ -70,6 +71,7 @@ from tests.reference.operator import ReferenceOperator
 
 Window = WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank
 Inner = WindowAggregate | OverAggregate | TopN | WindowedRelation
+Bare = ReferencePresent | ReferenceAtOnce
 Functions = tuple[PythonAggregate, ...]
 
 
@@ -182,14 +184,14 @@ def _buckets(window: Window) -> tuple[str, ...]:
 def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
     """The operator, and what its TTL makes it forget."""
     operator, ttl = _operator(query, window, scan, derives), _policy(window).ttl
-    if ttl is None or isinstance(operator, ReferenceRelation | ReferencePresent):
+    if ttl is None or isinstance(operator, ReferenceRelation | Bare):
         return operator
     return Forgetting(operator, ttl, ttl_keys(window))
 
 
 def _operator(
     query: Query, window: Window, scan: Scan, derives: bool
-) -> ReferenceOperator | ReferenceTopN | ReferenceRelation | ReferencePresent:
+) -> ReferenceOperator | ReferenceTopN | ReferenceRelation | Bare:
     if weighted(window):
         refuse_weighted(window)
     carried = polars_schema(_input(window).schema)
@@ -208,6 +210,9 @@ def _operator(
     if isinstance(window, WindowedRelation):
         given = window.instants, window.instant
         return ReferenceRelation(stream.name, carried, _moving(window), *given)
+    if isinstance(window, WindowAggregate) and window.at_once:
+        values = tuple(_value(call, query.functions) for call in window.aggregates)
+        return ReferenceAtOnce(carried, polars_schema(window.schema), window.keys, values)
     buckets, frames = _buckets(window), _frames(_inner(window))
     return ReferenceOperator(
         Definition(

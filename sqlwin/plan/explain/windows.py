@@ -52,7 +52,8 @@ def facts(plan: Node, stores: str) -> Iterator[str]:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
         yield f"Operator: {_operator(window)}{ranked}"
-        yield f"Stores: {stores}"
+        if stores:
+            yield f"Stores: {stores}"
         yield from _facts(window, stream)
     yield f"Ties: {ties(stream)}"
 
@@ -71,6 +72,10 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     policy = window.policy
     if isinstance(window, WindowedRelation):
         yield from _relation(window, stream)
+        return
+    if isinstance(window, WindowAggregate) and window.at_once:
+        yield "Message key: none: nothing is kept"
+        yield "Full: as it comes, for all rows of an instant come together"
         return
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window.window, window.partition, bool(window.sets))
@@ -139,6 +144,8 @@ def _operator(window: Unranked) -> str:
         what = "row" if window.function == "row_number" else "rank"
         return f"top-n, the first {window.limit} {what}s of each partition"
     if isinstance(window, WindowAggregate):
+        if window.at_once:
+            return "aggregator, the rows of each instant"
         if window.per_row:
             return f"rows of {_kind(window)}"
         state = "full state" if keeps_messages(window) else "incremental"

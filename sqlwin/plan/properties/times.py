@@ -124,7 +124,7 @@ def delay(plan: Node, name: str) -> int | None:
 def _as_below(plan: Filter | TopN | WindowedRelation | WindowRank, name: str) -> int | None:
     """Of a column that is one of its input."""
     if isinstance(plan, WindowedRelation) and name == plan.instant:
-        return 0
+        return 0 if plan.timed else None
     own = delay(plan.input, name)
     if isinstance(plan, WindowedRelation):
         if plan.instants and plan.frame.unit is Unit.ROWS:
