@@ -20,8 +20,10 @@ from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.ranks.cohorts import Ranks
+from sqlwin.operators.relations.aggregates import InstantAggregates
 from sqlwin.operators.relations.counted import CountedRelation
 from sqlwin.operators.relations.counted_instants import CountedInstants
+from sqlwin.operators.relations.present import PresentRows
 from sqlwin.operators.relations.timed import TimedRelation
 from sqlwin.operators.relations.timed_instants import TimedInstants
 from sqlwin.operators.sessions.operator import SessionAggregator
@@ -53,6 +55,7 @@ from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.state.slices import ENDLESS, slice_width
+from sqlwin.stays import Stay
 from sqlwin.windows import Cumulate, Frame, Hop, Session, Unit, Whole
 
 
@@ -90,9 +93,14 @@ class Assembly:
             return TimedInstants(self.stream, carried, reach, window.policy.retain, *made)
         if window.frame.unit is Unit.RANGE:
             return TimedRelation(self.stream, carried, reach, window.slide)
+        if window.there is not None:
+            stay = Stay(rows=1, partition=window.partition, there=window.there)
+            return PresentRows(carried, stay, window.instant)
         timed = not arriving(window)
-        counted = CountedInstants if window.instants else CountedRelation
-        return counted(self.stream, carried, reach + 1, window.partition, timed)
+        rest = (self.stream, carried, reach + 1, window.partition, timed)
+        if window.instants:
+            return CountedInstants(*rest, window.instant)
+        return CountedRelation(*rest)
 
     def _ranked(self, window: WindowRank) -> SessionAggregator | WindowAggregator:
         if counts(window):
@@ -106,6 +114,13 @@ class Assembly:
         if not counts(window):
             return self._grouped(window)
         return self._counted(window) if arriving(window) else self._ordered(window)
+
+    def _aggregated(self, window: WindowAggregate) -> WindowAggregator | InstantAggregates:
+        if not window.at_once:
+            return self._grouped(window)
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        return InstantAggregates(below, keys, self._folds(window), _values(window))
 
     def _grouped(self, window: WindowAggregate) -> WindowAggregator:
         by: Any = window.window
@@ -180,7 +195,7 @@ class Assembly:
 OPERATORS: dict[type, Callable[[Assembly, Any], Operator]] = {
     Hop: Assembly._hopping,
     Cumulate: Assembly._grouped,
-    Whole: Assembly._grouped,
+    Whole: Assembly._aggregated,
     Session: Assembly._gapped,
     OverAggregate: Assembly._slid,
     TopN: Assembly._topped,
