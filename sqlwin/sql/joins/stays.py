@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import StaticScan
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.relations.relation import Relation, JoinSide
+from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.from_clause import event_time, timed
 from sqlwin.sql.text import ast
