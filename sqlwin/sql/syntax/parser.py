@@ -1,4 +1,4 @@
-"""Text to AST by the grammar, which is read once.
+"""Text to AST by the grammar, which is read once; its tables are kept in the user's cache.
 
 The grammar lies in `grammar/` of a checkout and in `sqlwin/grammar/` of an
 installed wheel.
@@ -6,14 +6,18 @@ installed wheel.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 
+import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
+from sqlwin import user_cache
 from sqlwin.errors import QueryError
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.build import Build
@@ -28,13 +32,27 @@ def grammar_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def grammar() -> Lark:
-    return Lark(
-        (grammar_folder() / "sqlwin.lark").read_text("utf-8"),
+    text = (grammar_folder() / "sqlwin.lark").read_text("utf-8")
+    made_by = user_cache.key(text, lark.__version__, sys.version)
+    return loaded(user_cache.kept(f"grammar-{made_by}.lark", lambda: tables(text)))
+
+
+def tables(text: str) -> bytes:
+    """The LALR tables of a grammar, which take longer to compute than to read."""
+    out = BytesIO()
+    parser = Lark(
+        text,
         parser="lalr",
         propagate_positions=True,
         maybe_placeholders=False,
         start=["start", "query", "window_call", "duration"],
     )
+    parser.save(out)
+    return out.getvalue()
+
+
+def loaded(tables: bytes) -> Lark:
+    return Lark.load(BytesIO(tables))
 
 
 def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast.Statement]:
