@@ -6,8 +6,8 @@ depends on the cache: what is not there is made, and where nothing can be kept i
 SQLWIN_CACHE is the folder; where it is empty nothing is kept. By default it is `sqlwin` in
 XDG_CACHE_HOME, which is `~/.cache` by default.
 
-Invariant: a file is whole, for it is written beside its name and then renamed; and the user's
-own, for what another may write is not read.
+Invariant: a file is whole, for it is written beside its name and then renamed, and its digest is
+before its bytes; and the user's own, for what another may write is not read.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from hashlib import sha256
 from pathlib import Path
 
 VARIABLE = "SQLWIN_CACHE"
+_DIGEST = 32
+"""Bytes before those of a file."""
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -50,11 +52,12 @@ def kept(name: str, made: Callable[[], bytes], home: Path | None = None) -> byte
         return made()
     path = home / name
     with suppress(OSError):
-        if _own(path):
-            return path.read_bytes()
+        found = path.read_bytes() if _own(path) else b""
+        if sha256(found[_DIGEST:]).digest() == found[:_DIGEST]:
+            return found[_DIGEST:]
     data = made()
     with suppress(OSError):
-        write(path, data)
+        write(path, sha256(data).digest() + data)
     return data
 
 

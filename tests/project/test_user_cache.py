@@ -8,6 +8,7 @@ import pytest
 
 from sqlwin import user_cache
 from sqlwin.sql.syntax import parser
+from sqlwin.sql.syntax.grammar_tables import parser_of, tables
 
 
 def test_what_is_made_once_is_read_again(tmp_path: Path) -> None:
@@ -24,7 +25,15 @@ def test_what_others_may_write_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"theirs")
     (tmp_path / "a").chmod(0o666)
     assert user_cache.kept("a", lambda: b"made", tmp_path) == b"made"
-    assert (tmp_path / "a").read_bytes() == b"made"
+    assert user_cache.kept("a", _never, tmp_path) == b"made"
+
+
+def test_what_is_damaged_is_made_again(tmp_path: Path) -> None:
+    user_cache.kept("a", lambda: b"made", tmp_path)
+    data = (tmp_path / "a").read_bytes()
+    for damaged in (data[:-1], data + b"x", b"", b"?" + data[1:]):
+        (tmp_path / "a").write_bytes(damaged)
+        assert user_cache.kept("a", lambda: b"again", tmp_path) == b"again"
 
 
 def test_a_folder_that_others_may_write_is_not_used(tmp_path: Path) -> None:
@@ -59,5 +68,5 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 def test_a_grammar_that_was_read_parses_as_one_that_was_made() -> None:
     text = "SELECT COUNT(*) FROM TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
     grammar = (parser.grammar_folder() / "sqlwin.lark").read_text("utf-8")
-    read = parser.loaded(parser.tables(grammar))
+    read = parser_of(tables(grammar, parser.STARTS))
     assert read.parse(text, start="start") == parser.grammar().parse(text, start="start")

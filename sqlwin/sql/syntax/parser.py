@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
-from io import BytesIO
 from pathlib import Path
 
 import lark
@@ -21,8 +20,11 @@ from sqlwin import user_cache
 from sqlwin.errors import QueryError
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.build import Build
+from sqlwin.sql.syntax.grammar_tables import parser_of, tables
 from sqlwin.sql.syntax.mistakes import explained
 from sqlwin.sql.text import ast
+
+STARTS = ("start", "query", "window_call", "duration")
 
 
 def grammar_folder() -> Path:
@@ -34,25 +36,8 @@ def grammar_folder() -> Path:
 def grammar() -> Lark:
     text = (grammar_folder() / "sqlwin.lark").read_text("utf-8")
     made_by = user_cache.key(text, lark.__version__, sys.version)
-    return loaded(user_cache.kept(f"grammar-{made_by}.lark", lambda: tables(text)))
-
-
-def tables(text: str) -> bytes:
-    """The LALR tables of a grammar, which take longer to compute than to read."""
-    out = BytesIO()
-    parser = Lark(
-        text,
-        parser="lalr",
-        propagate_positions=True,
-        maybe_placeholders=False,
-        start=["start", "query", "window_call", "duration"],
-    )
-    parser.save(out)
-    return out.getvalue()
-
-
-def loaded(tables: bytes) -> Lark:
-    return Lark.load(BytesIO(tables))
+    kept = user_cache.kept(f"grammar-{made_by}.tables", lambda: tables(text, STARTS))
+    return parser_of(kept)
 
 
 def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast.Statement]:
