@@ -188,9 +188,11 @@ class ResultLedger(ResultRecords):
             return self.results.nothing()
         goes = goes_out(self.kept)
         known = pl.col(PENDING).is_not_null() | pl.col(FORCED)
-        recorded = results if self.recorded else results.filter(known)
-        went = self.revised(recorded.filter(goes))
-        self._quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
+        unknown = results[PENDING].null_count() == len(results) and not results[FORCED].any()
+        if self.recorded or not unknown:
+            recorded = results if self.recorded else results.filter(known)
+            went = self.revised(recorded.filter(goes))
+            self._quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
         return self.changes(results.filter(goes))
 
     def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
