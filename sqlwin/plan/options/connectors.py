@@ -33,6 +33,8 @@ APPEND, UPSERT, RETRACT, DEBEZIUM = "append", "upsert", "retract", "debezium"
 """Changelogs of streams."""
 STATIC = ("duckdb", "postgres", "sqlite")
 """Connectors of static tables alone: a database does not say what has changed."""
+LAKES = ("delta", "iceberg")
+"""Connectors of sinks that are tables of a lake."""
 CALLER = "none"
 """In place of a connector: rows come from, or go to, whoever embeds the query."""
 

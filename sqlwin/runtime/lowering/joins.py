@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.operators.contract import Joining
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.numbered_sides import NumberedSide
 from sqlwin.operators.joins.operator import WindowJoin
@@ -21,6 +22,7 @@ from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.operators.relations.joined import RelationJoin, StayingSide
+from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.plan.ir.nodes import Join, Scalar
 from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.facts import (
@@ -167,3 +169,9 @@ def _slice(window: JoinWindow, retained: int) -> int:
 
 def _retained(join: Join) -> int:
     return ENDLESS if join.policy.retain is None else join.policy.retain
+
+
+def with_ttls(operator: Joining) -> Joining:
+    """The operator with the TTL of each side's keys; static joins have none."""
+    assert isinstance(operator, WindowJoin | AsOfJoin)
+    return JoinTtl(operator)

@@ -29,7 +29,6 @@ from sqlwin.functions.core.types import (
     name,
 )
 from sqlwin.functions.core.volatility import Volatility
-from sqlwin.functions.nested.map_making import PUTTING, unsigned
 from sqlwin.functions.never import why_function
 from sqlwin.functions.numbers.chains import SIGNS
 from sqlwin.functions.resolve import resolved
@@ -90,8 +89,8 @@ class Compiler:
         given = [self._given(found.name, arg) for arg in arguments]
         try:
             made = _resolved(found, given, arguments)
-            if found.name in PUTTING and self.constants.columns == columns:
-                made = unsigned(made)
+            if found.name.startswith("map") and self.constants.columns == columns:
+                made = _put(found.name, made)
             if found.name in _FIRST_OF and _is_value(given[0]):
                 made = replace(cast(given[0], made.type, implicitly=True), written=False)
                 self.constants.columns = columns
@@ -190,6 +189,13 @@ def _is_value(arg: Argument) -> TypeGuard[Typed]:
 
 def _is_constant(arg: Argument) -> bool:
     return isinstance(arg, Typed) and arg.is_constant
+
+
+def _put(function: str, made: Typed) -> Typed:
+    """A map of constants."""
+    from sqlwin.functions.nested.map_making import PUTTING, unsigned
+
+    return unsigned(made) if function in PUTTING else made
 
 
 def _short(made: Typed) -> Typed:
