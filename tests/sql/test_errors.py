@@ -99,12 +99,12 @@ def test_the_end_of_the_text() -> None:
 
 
 def test_what_no_example_teaches_tells_what_may_stand_there() -> None:
-    assert shown("SHOW TABLES") == (
-        "cannot read TABLES here\n"
-        "  at line 1, column 6\n"
-        "  | SHOW TABLES\n"
-        "  |      ^^^^^^\n"
-        "  legal: FUNCTIONS, STREAMS"
+    assert shown("EXPLAIN 3") == (
+        "cannot read 3 here\n"
+        "  at line 1, column 9\n"
+        "  | EXPLAIN 3\n"
+        "  |         ^\n"
+        "  legal: INSERT, (, SELECT, WITH"
     )
 
 

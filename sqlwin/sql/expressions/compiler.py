@@ -29,6 +29,7 @@ from sqlwin.functions.core.types import (
     name,
 )
 from sqlwin.functions.core.volatility import Volatility
+from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.functions.nested.map_making import PUTTING, unsigned
 from sqlwin.functions.never import why_function
 from sqlwin.functions.numbers.chains import SIGNS
@@ -210,4 +211,4 @@ def _unknown(node: Expr, function: str) -> str:
     never = why_function(function)
     if never:
         return f"{function} is not supported: {never}"
-    return f"no function is called {function}{nearest(function, names())}"
+    return f"no function is called {function}{nearest(function, names(), ELSEWHERE)}"

@@ -288,6 +288,8 @@ class PrimaryKey:
 
 
 Options = tuple[tuple[str, str], ...]
+Places = tuple[tuple[str, Span], ...]
+"""Where each option of a WITH clause is given."""
 
 
 @dataclass(frozen=True)
@@ -300,6 +302,7 @@ class CreateStream:
     options: Options
     span: Span
     keys: tuple[PrimaryKey, ...] = ()
+    places: Places = ()
 
 
 @dataclass(frozen=True)
@@ -313,6 +316,7 @@ class CreateSink:
     name: Name
     columns: tuple[ColumnDef, ...]
     options: Options
+    places: Places = ()
 
 
 @dataclass(frozen=True)
