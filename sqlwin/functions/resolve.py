@@ -28,14 +28,10 @@ def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
     """The call as DuckDB's text. Refused where no overload takes the arguments."""
     if function.before is not None:
         arguments = function.before(arguments)
-    try:
-        found = _of_overloads(function, [(each, arguments) for each in function.overloads])
-        if found is None:
-            wrapped = [(each, _as_lambdas(each, arguments)) for each in function.overloads]
-            found = _of_overloads(function, [pair for pair in wrapped if pair[1] != arguments])
-    except Refused:
-        _refuse_another_order(function, arguments)
-        raise
+    found = _of_overloads(function, [(each, arguments) for each in function.overloads])
+    if found is None:
+        wrapped = [(each, _as_lambdas(each, arguments)) for each in function.overloads]
+        found = _of_overloads(function, [pair for pair in wrapped if pair[1] != arguments])
     if found is None:
         _refuse_another_order(function, arguments)
         raise _not_taken(function, arguments)

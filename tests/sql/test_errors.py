@@ -72,7 +72,7 @@ def test_a_function_that_does_not_exist() -> None:
 def test_an_expression_cut_off() -> None:
     text = ORDERS + "SELECT id FROM orders WHERE value > (1 +)"
     assert shown(text).splitlines()[:2] == [
-        "this expression cannot be read at )",
+        "+ needs something on its right",
         "  at line 6, column 41",
     ]
 

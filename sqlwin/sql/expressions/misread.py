@@ -71,7 +71,7 @@ _KNOWN = (
     _Known(
         "{} needs something on its right",
         "qty > 1 AND price > 2",
-        r"(\w+|[^\w\s])",
+        r"(\w+|[^\w\s()]+)[\s)]*",
         said="'expression' missing",
     ),
     _Known("&& is AND here", "qty > 1 AND price > 2", "&&"),

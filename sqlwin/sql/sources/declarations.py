@@ -34,14 +34,14 @@ from sqlwin.sql.relations.relation import as_time, nearest, of_stream
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.prepared import QUOTED
+from sqlwin.sql.text.prepared import QUOTED, unquoted
 
 _TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?\s*(.*)\Z", re.DOTALL)
 _ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
 _TAIL = re.compile(
     rf"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+(?:{QUOTED})|\s)*\Z", re.IGNORECASE
 )
-_DELAY = re.compile(r"\s*`?(\w+)`?\s*(?:-\s*(.*))?\Z", re.DOTALL)
+_DELAY = re.compile(r"\s*(\w+|`(?:[^`]|``)+`)\s*(?:-\s*(.*))?\Z", re.DOTALL)
 _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
 
 
@@ -209,7 +209,7 @@ def _delay(watermark: ast.Watermark, ts: str) -> int:
     run = watermark.expression
     legal = f"WATERMARK FOR {ts} AS {ts} - INTERVAL '5' SECOND"
     read = _DELAY.match(run.original)
-    if read is None or read[1].lower() != ts.lower():
+    if read is None or unquoted(read[1]).lower() != ts.lower():
         message = f"a watermark is {ts}, or {ts} less a duration"
         raise QueryError(message, run.span, legal=legal)
     if read[2] is None:
