@@ -113,6 +113,7 @@ def _add_test(test: argparse.ArgumentParser) -> None:
     test.add_argument("--junit", type=Path, metavar="FILE", help="results as JUnit's XML too")
     test.add_argument("--new", type=Path, metavar="QUERY.sql", help="write a golden of its rows")
     test.add_argument("-o", "--output", type=Path, metavar="FILE", help="of --new")
+    test.add_argument("--query", metavar="SINK", help="of --new: which of several queries")
     test.add_argument("--rows", type=int, default=20, metavar="N", help="of each stream of --new")
     test.add_argument(
         "--param", action="append", default=[], metavar="name=value", help="a parameter of --new"

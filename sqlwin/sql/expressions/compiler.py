@@ -29,6 +29,7 @@ from sqlwin.functions.core.types import (
     name,
 )
 from sqlwin.functions.core.volatility import Volatility
+from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.functions.never import why_function
 from sqlwin.functions.numbers.chains import SIGNS
 from sqlwin.functions.resolve import resolved
@@ -216,4 +217,4 @@ def _unknown(node: Expr, function: str) -> str:
     never = why_function(function)
     if never:
         return f"{function} is not supported: {never}"
-    return f"no function is called {function}{nearest(function, names())}"
+    return f"no function is called {function}{nearest(function, names(), ELSEWHERE)}"

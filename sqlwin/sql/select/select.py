@@ -274,7 +274,14 @@ def _refuse_rows(select: ast.Select, window: Window, made: list[Item]) -> None:
 
 
 def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Relation:
-    refuse_all(select.policies, "this query has no window to emit or retain")
+    stream = relation.stream
+    if (
+        stream is None
+        or stream.of
+        or select.policies
+        != ast.Policies(changes=select.policies.changes, span=select.policies.span)
+    ):
+        refuse_all(select.policies, "this query has no window to emit or retain")
     scope = Scope(relation)
     columns = tuple(
         (item.name, relation.below(scope.resolved(item.tree, item.run), item.run), item.run)
