@@ -24,7 +24,10 @@ MISTAKE, FAILURE = 2, 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    arguments = parser().parse_args(argv)
+    made = parser()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what could stand there, see `completion`
+        import_module("argcomplete").autocomplete(made)
+    arguments = made.parse_args(argv)
     with interruptible(f"interrupted{left(arguments)}"):
         code = _ended(arguments)
     if argv is None:

@@ -117,6 +117,21 @@ def prepare(source: str, params: Mapping[str, str]) -> Prepared:
     return Prepared(source, "".join([*out, source[done:]]), tuple(shifts))
 
 
+def blanked(source: str) -> str:
+    """Each token where it stands in the source: comments are blanks, and `:name` is a number.
+
+    >>> blanked("LIMIT :most -- rows")
+    'LIMIT 11111        '
+    """
+
+    def put(token: re.Match[str]) -> str:
+        if token["param"]:
+            return "1" * len(token[0])
+        return re.sub(r"[^\n]", " ", token[0]) if token["comment"] else token[0]
+
+    return _TOKENS.sub(put, source)
+
+
 def _replaced(source: str, token: re.Match[str], params: Mapping[str, str]) -> str:
     if token["comment"]:
         return re.sub(r"[^\n]", " ", token["comment"])
