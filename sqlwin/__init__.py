@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from sqlwin.api import explain, query, run, stream
     from sqlwin.builder.over import over
+    from sqlwin.builder.query import QueryBuilder
     from sqlwin.builder.windows import cumulate, hop, session, sliding, tumble
     from sqlwin.errors import (
         FunctionError,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         SqlwinError,
     )
     from sqlwin.python_aggregates import aggregate
+    from sqlwin.runtime.rows.results import Results
 
 __version__ = "0.2.0"
 __all__ = [
@@ -36,7 +38,9 @@ __all__ = [
     "Incomplete",
     "InputDisabled",
     "InputError",
+    "QueryBuilder",
     "QueryError",
+    "Results",
     "RunError",
     "SqlwinError",
     "aggregate",
@@ -53,6 +57,8 @@ __all__ = [
 ]
 _WINDOWS = ("cumulate", "hop", "session", "sliding", "tumble")
 _HOMES = {
+    "QueryBuilder": "sqlwin.builder.query",
+    "Results": "sqlwin.runtime.rows.results",
     "aggregate": "sqlwin.python_aggregates",
     "over": "sqlwin.builder.over",
     **dict.fromkeys(_WINDOWS, "sqlwin.builder.windows"),

@@ -122,15 +122,6 @@ def run(
 
 @overload
 def stream(
-    schema: pa.Schema,
-    ts: str | None = None,
-    delay: str = "0 seconds",
-    offset: str | None = None,
-) -> Stream: ...
-
-
-@overload
-def stream(
     name: str,
     schema: pa.Schema | Mapping[str, str],
     /,
@@ -140,6 +131,15 @@ def stream(
     *,
     static: bool = False,
 ) -> QueryBuilder: ...
+
+
+@overload
+def stream(
+    schema: pa.Schema,
+    ts: str | None = None,
+    delay: str = "0 seconds",
+    offset: str | None = None,
+) -> Stream: ...
 
 
 def stream(*given: Any, **options: Any) -> Stream | QueryBuilder:

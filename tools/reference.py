@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 
 from sqlwin.aggregates import ALIASES, SIGNATURES
 from sqlwin.plan.options.connectors import SINKS, STREAMS, Connectors
@@ -67,10 +68,15 @@ def rules(text: str, only: tuple[str, ...] = ()) -> list[str]:
         if name not in TERMINALS
     }
     return [
-        f"{name} = {_expansion(body, terminals)}"
+        _folded(f"{name} = {_expansion(body, terminals)}")
         for name, body in RULE.findall(text)
         if not only or name in only
     ]
+
+
+def _folded(rule: str) -> str:
+    """On lines that fit a page."""
+    return fill(rule, 96, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def words(pattern: str) -> str:

@@ -1,7 +1,7 @@
 """The clause EMIT.
 
 >>> emission(early="10 seconds", late="on update")
-"EMIT EARLY EVERY INTERVAL '10000000 microseconds' LATE ON UPDATE"
+"EMIT EARLY EVERY INTERVAL '10 seconds' LATE ON UPDATE"
 >>> emission(final=True)
 'EMIT FINAL'
 """

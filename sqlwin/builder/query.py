@@ -10,10 +10,10 @@
 ...     .emit(late="on update").retain("1 hour"))
 >>> print(totals.sql())
 SELECT `product`, `window_start`, `window_end`, SUM(value) AS `total`
-FROM TUMBLE(TABLE `orders`, DESCRIPTOR(`ts`), INTERVAL '60000000 microseconds')
+FROM TUMBLE(TABLE `orders`, DESCRIPTOR(`ts`), INTERVAL '1 minute')
 GROUP BY `product`, `window_start`, `window_end`
 EMIT LATE ON UPDATE
-RETAIN INTERVAL '3600000000 microseconds'
+RETAIN INTERVAL '1 hour'
 >>> q = sqlwin.query(totals)
 >>> q.push("orders", [{"product": "tea", "value": 2, "ts": "2024-01-01T09:00:10Z"}])
 >>> q.drain()

@@ -1,7 +1,7 @@
 """Pieces of SQL from Python's values: names, durations, expressions.
 
 >>> name("group"), column("o.value"), duration("1 hour 30 minutes")
-('`group`', '`o`.`value`', "INTERVAL '5400000000 microseconds'")
+('`group`', '`o`.`value`', "INTERVAL '1 hour 30 minutes'")
 >>> expression("SUM(value)")
 'SUM(value)'
 >>> expression("1 FROM other")
@@ -17,6 +17,7 @@ from datetime import timedelta
 
 from sqlwin.durations import micros
 from sqlwin.errors import InputError, QueryError
+from sqlwin.instants import format_duration
 from sqlwin.sql.syntax.parser import statements
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import prepare
@@ -59,7 +60,7 @@ def duration(given: Duration) -> str:
         raise InputError(f"{problem}; legal is '5 seconds', '1 hour' …") from None
     if length is None or length < 0:
         raise InputError(f"{given!r} is no duration; legal is '5 seconds', '1 hour' …")
-    return f"INTERVAL '{length} microseconds'"
+    return f"INTERVAL '{format_duration(length)}'"
 
 
 def rows(given: int) -> str:

@@ -1,9 +1,9 @@
 """Windows of a stream, as `QueryBuilder.window` takes them.
 
 >>> tumble("1 minute").of("`orders`", "ts")
-"TUMBLE(TABLE `orders`, DESCRIPTOR(`ts`), INTERVAL '60000000 microseconds')"
+"TUMBLE(TABLE `orders`, DESCRIPTOR(`ts`), INTERVAL '1 minute')"
 >>> sliding("30 seconds").of("`orders`", "ts")
-"`orders` OVER (ORDER BY `ts` RANGE INTERVAL '30000000 microseconds' PRECEDING)"
+"`orders` OVER (ORDER BY `ts` RANGE INTERVAL '30 seconds' PRECEDING)"
 """
 
 from __future__ import annotations

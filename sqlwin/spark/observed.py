@@ -4,6 +4,10 @@
 
 A script of several queries observes each under its number: sqlwin_0, sqlwin_1. All of it is
 aggregated over the rows that say what a bucket did, see `wire.Done`; no result is counted twice.
+
+Invariant: each query that is observed is a node of Spark's plan, which Spark analyses again with
+each further one, so the time grows with their square: 1,200 took more than four minutes. Beyond
+`MOST` queries none is observed; `on_metrics` has no such limit.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ from sqlwin.spark.program import Program
 from sqlwin.spark.row_kinds import DONE
 
 NAME = "sqlwin"
+MOST = 32
+"""Queries of a script that are observed."""
 
 
 def observed(packed: DataFrame, program: Program, name: str = NAME) -> DataFrame:
@@ -32,6 +38,8 @@ def observed(packed: DataFrame, program: Program, name: str = NAME) -> DataFrame
     operators                         ARRAY of STRUCT, those below first; see `OperatorMetrics`,
                                       sizes are NULL where no bucket tells them
     """
+    if len(program.queries) > MOST:
+        return packed
     several = len(program.queries) > 1
     for query in range(len(program.queries)):
         of_query = f"{name}_{query}" if several else name

@@ -145,11 +145,11 @@ def test_a_make_target_exists() -> None:
     assert {(where, target) for where, target in parsed if target not in targets} == set()
 
 
-# `sqlwin test` writes where it runs: test_testing has a folder for it
+# `sqlwin test` and `timeline` write where they run: test_testing, test_pictures have a folder
 SQLWIN = [
     pytest.param(words, id=f"{b}-{' '.join(words)}")
     for b, words in shell("sqlwin")
-    if words[1] != "test"
+    if words[1] not in ("test", "timeline")
 ]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 
 import pytest
 
+import tools.reference
 from sqlwin.plan.options.connectors import SINKS, STREAMS
 from sqlwin.sql.syntax.parser import grammar_folder
 from tools.reference import FOLDER, PAGES, page
@@ -14,6 +16,10 @@ from tools.reference import FOLDER, PAGES, page
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_up_to_date(name: str) -> None:
     assert (FOLDER / f"{name}.md").read_text("utf-8") == page(name), "make reference"
+
+
+def test_the_generators_examples_hold() -> None:
+    assert doctest.testmod(tools.reference).failed == 0
 
 
 def test_no_other_page_is_there() -> None:

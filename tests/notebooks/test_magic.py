@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 from sqlwin.runtime.rows.results import PlanText, Results
 
@@ -32,8 +33,10 @@ FRAMES = {
 
 
 @pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
-    made = InteractiveShell(user_ns={}, history_length=0)
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    config = Config({"HistoryManager": {"enabled": False}})
+    made = InteractiveShell(user_ns={}, config=config)
     made.run_line_magic("load_ext", "sqlwin")
     yield made
     made.reset()

@@ -37,7 +37,8 @@ def test_a_notebook_is_valid_and_has_no_output(notebook: Path) -> None:
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a kernel of this Python."""
-    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    for folder in ("JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(folder, str(tmp_path))
     client = NotebookClient(read(notebook), timeout=300, kernel_manager_class=WithoutPorts)
     ran = client.execute()
     shown = [output for cell in ran.cells for output in cell.get("outputs", ())]

@@ -11,17 +11,23 @@
     legal: value
 
 `refused` is the message, what is underlined, on its first line, and what would be legal;
-`explain`, instead, is what EXPLAIN prints. `python -m tests.pairs.rewrite [name …]` writes
+`explain`, instead, is what EXPLAIN prints, `explain mermaid` and `explain json` the same in another
+format. `python -m tests.pairs.rewrite [name …]` writes
 them anew; read the difference before it is kept.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlwin.errors import QueryError
-from sqlwin.runtime.lowering.explained import explain
+from sqlwin.plan.explain.mermaid import mermaid
+from sqlwin.plan.explain.structure import structure
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.lowering.explained import explain, stores_of
 from sqlwin.sql import script
 from sqlwin.testing.golden import Block, Golden, parse, render
 from tests.support.sql.cases import underlined
@@ -31,13 +37,14 @@ HOME = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Pair:
-    """file: without its suffix, below this folder. kind: `refused` or `explain`."""
+    """file: without its suffix, below this folder. kind: `refused` or `explain`. format: of it."""
 
     file: str
     streams: str
     query: str
     kind: str
     expected: str
+    format: str = ""
 
 
 def files(names: list[str] | None = None) -> list[Golden]:
@@ -62,7 +69,7 @@ def pairs(file: Golden) -> list[Pair]:
     for cases, said in zip(blocks[::2], blocks[1::2], strict=True):
         if cases.kind != "query" or said.kind not in ("refused", "explain"):
             raise ValueError(f"{file.name}: {cases.kind}, {said.kind} are no pair")
-        made.append(Pair(file.name, streams, cases.body, said.kind, said.body))
+        made.append(Pair(file.name, streams, cases.body, said.kind, said.body, said.argument))
     return made
 
 
@@ -73,8 +80,23 @@ def said(pair: Pair) -> str:
     except QueryError as mistake:
         return _refused(mistake)
     assert pair.kind == "explain", f"was taken: {pair.query}"
+    return FORMATS[pair.format](bound)
+
+
+def _text(bound: Script) -> str:
     (query,) = bound.queries
     return explain(query)
+
+
+def _mermaid(bound: Script) -> str:
+    return mermaid(structure(bound, stores_of))
+
+
+def _json(bound: Script) -> str:
+    return json.dumps(structure(bound, stores_of), indent=1, ensure_ascii=False)
+
+
+FORMATS: dict[str, Callable[[Script], str]] = {"": _text, "mermaid": _mermaid, "json": _json}
 
 
 def _refused(mistake: QueryError) -> str:
