@@ -105,15 +105,15 @@ def _both(before: OperatorMetrics, after: OperatorMetrics) -> OperatorMetrics:
     """Counts of both, and the larger state."""
     return OperatorMetrics(
         after.operator,
-        before.rows_in + after.rows_in,
-        before.late + after.late,
-        before.expired + after.expired,
-        before.rows_out + after.rows_out,
-        before.replayed + after.replayed,
-        _larger(before.state_rows, after.state_rows),
-        _larger(before.state_bytes, after.state_bytes),
-        _larger(before.windows_open, after.windows_open),
-        before.seconds + after.seconds,
+        rows_in=before.rows_in + after.rows_in,
+        late=before.late + after.late,
+        expired=before.expired + after.expired,
+        rows_out=before.rows_out + after.rows_out,
+        replayed=before.replayed + after.replayed,
+        state_rows=_larger(before.state_rows, after.state_rows),
+        state_bytes=_larger(before.state_bytes, after.state_bytes),
+        windows_open=_larger(before.windows_open, after.windows_open),
+        seconds=before.seconds + after.seconds,
     )
 
 

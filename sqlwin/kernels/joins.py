@@ -27,7 +27,7 @@ from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import MOST, chunks
 
 INT64_MAX = 2**63 - 1
-_CODE, _ROW = "__code", "__row"
+_CODE, _ROW, _AT = "__code", "__row", "__at"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +73,10 @@ def _uncoded(frame: pl.DataFrame, position: str) -> Coded:
 
 def _looked_up(keys: pl.DataFrame, position: pl.Series, known: pl.DataFrame) -> Coded:
     names = keys.columns
-    found = keys.with_columns(position.alias("__at")).with_row_index(_ROW)
+    found = keys.with_columns(position.alias(_AT)).with_row_index(_ROW)
     found = found.join(known, on=names, how="inner", maintain_order="left")
     rows, code = (found[name].cast(pl.Int64).to_numpy() for name in (_ROW, _CODE))
-    return Coded(rows, code, found["__at"].to_numpy(), keys.height, known.height)
+    return Coded(rows, code, found[_AT].to_numpy(), keys.height, known.height)
 
 
 class Line:

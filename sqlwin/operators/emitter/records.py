@@ -43,7 +43,7 @@ from sqlwin.schema import REVISION, where
 if TYPE_CHECKING:
     from sqlwin.operators.emitter.results import Results
 
-IMPLIED = "__implied"
+IMPLIED, _BEFORE = "__implied", "__soon"
 
 LATE = pl.col(FINAL) | pl.col(FORCED)
 
@@ -142,9 +142,9 @@ class ResultRecords:
         if known.is_empty():
             return
         counted = pl.col(PENDING).fill_null(0) + pl.col(ADDED)
-        changed = known.with_columns(counted, pl.col(DUE).alias("__soon"))
+        changed = known.with_columns(counted, pl.col(DUE).alias(_BEFORE))
         renewed = self._worth(changed).with_columns(due(self.policy, LATE, now))
-        self._put(renewed, stores, renewed["__soon"])
+        self._put(renewed, stores, renewed[_BEFORE])
 
     @property
     def _goes(self) -> pl.Expr:

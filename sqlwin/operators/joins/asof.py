@@ -37,8 +37,9 @@ from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, OLD, SIGN
 from sqlwin.operators.joins.asof_retention import retire
 from sqlwin.operators.joins.base import JoinBase
-from sqlwin.operators.joins.nearest import ANEW, BACK, FOUND, KNOWN, MET, OUT, Nearest, window_of
+from sqlwin.operators.joins.nearest import ANEW, BACK, FOUND, KNOWN, MET, Nearest, window_of
 from sqlwin.operators.joins.pairing import AT, marked
+from sqlwin.operators.joins.schema import LIVE, OUT, REPLACED, WANTED
 from sqlwin.operators.joins.sides import Arrivals, Columns, Side
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.store_spec import StoreSpec
@@ -46,8 +47,7 @@ from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
 from sqlwin.windows import AsOf
 
-WANTED, REPLACED, LIVE = "__wanted", "__replaced", "__live"
-CERTAIN, MEETS, TAKEN = "__certain", "__meets", "__taken"
+COMPLETE, MEETS, TAKEN = "__complete", "__meets", "__taken"
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class AsOfJoin(JoinBase):
         emitted = (sure & found) | pl.col(OUT) | pl.lit(self.policy.early is not None)
         return known.with_columns(
             pl.col(REPLACED).fill_null(False),
-            sure.alias(CERTAIN),
+            sure.alias(COMPLETE),
             (pl.col(LIVE) & emitted).alias(MEETS),
             (pl.col(LIVE) & emitted & self._results).alias(WANTED),
         )
@@ -180,7 +180,7 @@ class AsOfJoin(JoinBase):
         due = self.ledger.due(now)
         late = (pl.lit("late"), pl.lit(due.late, pl.Int64()))
         early = (pl.lit("early"), pl.lit(due.early, pl.Int64()))
-        by_row = [pl.when(CERTAIN).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]
+        by_row = [pl.when(COMPLETE).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]
         was_late = pl.col(TS) < stores.watermark
         by_old = [pl.when(was_late).then(a).otherwise(b) for a, b in zip(late, early, strict=True)]
         minus = [

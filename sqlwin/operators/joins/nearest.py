@@ -26,11 +26,12 @@ from sqlwin.kernels.joins import nearest as nearest_rows
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.schema import OLD
 from sqlwin.operators.joins.pairing import marked
+from sqlwin.operators.joins.schema import OUT
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.schema import TS
 from sqlwin.windows import AsOf, JoinWindow, Unit
 
-KNOWN, OUT, FOUND = "left_known", "__out", "__found"
+KNOWN, FOUND = "left_known", "__found"
 MET, BACK, ANEW = "__met", "__back", "__anew"
 
 

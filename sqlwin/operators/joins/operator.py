@@ -271,21 +271,22 @@ def _untouched(side: Side, pairs: Changes) -> pl.DataFrame:
     return completed
 
 
-_COUNTS: Columns = {"__at": pl.Int64(), "__left": pl.Int64(), "__right": pl.Int64()}
+_AT, _LEFT, _RIGHT = "__at", "__left", "__right"
+_COUNTS: Columns = {_AT: pl.Int64(), _LEFT: pl.Int64(), _RIGHT: pl.Int64()}
 
 
 def counts_of(name: str, words: str) -> StoreSpec:
     """Of a store of a number for each side."""
-    layout = layout_of(name, _COUNTS, (), ("__at",), 1)
+    layout = layout_of(name, _COUNTS, (), (_AT,), 1)
     return StoreSpec(layout, last_written(layout), words, ttl=None)
 
 
 def read_counts(name: str, stores: Stores, none: int = 0) -> tuple[int, int]:
     """Of left and right; none: what they are before anything is written."""
     known = everything(stores, name)
-    return (known["__left"][0], known["__right"][0]) if len(known) else (none, none)
+    return (known[_LEFT][0], known[_RIGHT][0]) if len(known) else (none, none)
 
 
 def write_counts(name: str, left: int, right: int, stores: Stores) -> None:
-    record = {"__at": [0], "__left": [left], "__right": [right]}
+    record = {_AT: [0], _LEFT: [left], _RIGHT: [right]}
     stores[name].put(pl.DataFrame(record, schema=_COUNTS))

@@ -27,15 +27,16 @@ from sqlwin.operators.emitter.change_ledger import ChangeLedger
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN
 from sqlwin.operators.joins.pairing import AT, marked
+from sqlwin.operators.joins.schema import LIVE, OUT, REPLACED, WANTED
 from sqlwin.operators.joins.sides import Arrivals, Columns, Side
 from sqlwin.operators.joins.words import Moment, both, by_pairs, either
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, ROW_KEY, TS
 
-MATCHES, OUT = "__matches", "__out"
+MATCHES = "__matches"
 CAUSES = ("__came_late", "__came_full", "__gone_late", "__gone_full")
-WANTED, REPLACED = "__wanted", "__replaced"
+THERE = "__there"
 LATE = "late"
 
 
@@ -91,7 +92,7 @@ class Alone:
             more.alias(MATCHES),
             *(pl.col(cause).fill_null(False) for cause in CAUSES),
             was_replaced.alias(REPLACED),
-            live.alias("__live"),
+            live.alias(LIVE),
         ).drop(f"{MATCHES}.more")
         return self.side.bounded(touched, stores)
 
@@ -191,15 +192,15 @@ class Alone:
 
     def _among(self, rows: pl.DataFrame, others: pl.DataFrame) -> pl.Expr:
         on = list(self.side.identity)
-        there = others.select(*on, pl.lit(True).alias("__there"))
+        there = others.select(*on, pl.lit(True).alias(THERE))
         found = rows.select(on).join(there, on=on, how="left", maintain_order="left")
-        return pl.lit(found["__there"].fill_null(False))
+        return pl.lit(found[THERE].fill_null(False))
 
     def _wanted(self, moment: Moment) -> pl.Expr:
         matched = pl.col(MATCHES) > 0
         emitted = (pl.col(self.side.ends) < moment.complete) | pl.col(OUT) | pl.lit(self.early)
         wanted = matched if self.kind == "semi" else ~matched & emitted
-        return (wanted & pl.col("__live")).alias(WANTED)
+        return (wanted & pl.col(LIVE)).alias(WANTED)
 
     def _as_they_were(self, rows: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
         """Rows that are replaced, with their old values."""

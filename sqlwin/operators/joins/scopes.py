@@ -39,6 +39,8 @@ from sqlwin.operators.windows.contents import FIRST, LAST, ROWS
 from sqlwin.schema import INSTANT, SEQ
 from sqlwin.windows import Unit
 
+_ROW = "__row"
+
 
 def reaching(side: Side, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
     """Stored rows of a side whose windows hold an instant of `lo <= t <= hi`."""
@@ -60,11 +62,11 @@ def scopes(rows: pl.DataFrame, others: pl.DataFrame, side: Side, other: Side) ->
             FIRST: _offsets(others, line, frames.lo, some),
             LAST: _offsets(others, line, frames.hi - 1, some),
             ROWS: pl.Series(frames.hi - frames.lo, dtype=pl.Int64),
-            "__row": pl.Series(own.rows, dtype=pl.Int64),
+            _ROW: pl.Series(own.rows, dtype=pl.Int64),
         }
     )
-    numbered = rows.with_row_index("__row").with_columns(pl.col("__row").cast(pl.Int64))
-    found = numbered.join(held, on="__row", how="left", maintain_order="left").drop("__row")
+    numbered = rows.with_row_index(_ROW).with_columns(pl.col(_ROW).cast(pl.Int64))
+    found = numbered.join(held, on=_ROW, how="left", maintain_order="left").drop(_ROW)
     instant = pl.Int64() if window.unit is Unit.ROWS else INSTANT
     ends = zip(EDGES, (window.low, window.high), strict=True)
     return found.with_columns(

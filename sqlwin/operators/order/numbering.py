@@ -24,7 +24,7 @@ from sqlwin.state.combine import last_written
 STORE = "counts"
 AT = "__at"
 NUMBER = "__number"
-COUNT, BEFORE = "__count", "__before"
+COUNT, BEFORE, ADDED = "__count", "__before", "__added"
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,18 @@ class Numbering:
         `__count` of each."""
         ranked = rows.sort(PART, SEQ).with_columns(self._rank())
         added = ranked.group_by(self._by(), maintain_order=True).agg(
-            pl.len().cast(pl.Int64).alias("__added")
+            pl.len().cast(pl.Int64).alias(ADDED)
         )
         known = everything(stores, STORE).rename({COUNT: BEFORE})
         counts = self._join(added, known).with_columns(
             pl.col(BEFORE).fill_null(0), pl.lit(0, pl.Int64).alias(AT)
         )
-        counts = counts.with_columns((pl.col(BEFORE) + pl.col("__added")).alias(COUNT))
+        counts = counts.with_columns((pl.col(BEFORE) + pl.col(ADDED)).alias(COUNT))
         stores[STORE].put(counts.select(*self.columns))
         numbered = self._join(ranked, counts.select(*self.partition, BEFORE))
         number = pl.col(NUMBER) + pl.col(BEFORE)
         since = numbered.with_columns(number, number.alias(TS)).drop(BEFORE)
-        return since, counts.drop("__added")
+        return since, counts.drop(ADDED)
 
     def with_counts(self, frame: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
         """`frame` with its partition's counts; rows of other partitions are left out."""

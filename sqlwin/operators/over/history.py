@@ -40,7 +40,7 @@ from sqlwin.schema import PLACE, POSITION, TS
 
 STORE = "history"
 GENERATION, IN, VALUE = "__generation", "__in.", "__value."
-OLD_ROW = "__old_row"
+OLD_ROW, _NTH = "__old_row", "__n"
 """Whether a row is of the history; a column beside the row's own."""
 
 
@@ -136,12 +136,12 @@ class History:
 
     def _last(self, rows: pl.DataFrame, group: PartitionGroup) -> pl.Series:
         """Whether a row is within the last `depth` of the group's rows of its partition."""
-        own = rows.with_row_index("__n").filter(pl.col(f"{IN}{group.number}"))
+        own = rows.with_row_index(_NTH).filter(pl.col(f"{IN}{group.number}"))
         by = list(group.partition)
         behind = pl.len() - pl.int_range(pl.len())
         edge = pl.col(TS).tail(group.depth).min()
         last = pl.col(TS) >= edge if group.peers else behind <= group.depth
-        kept = own.filter(last.over(by) if by else last)["__n"]
+        kept = own.filter(last.over(by) if by else last)[_NTH]
         mask = np.zeros(len(rows), dtype=np.bool_)
         mask[kept.to_numpy()] = True
         return pl.Series(mask)

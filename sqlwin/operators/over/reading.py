@@ -35,6 +35,8 @@ from sqlwin.schema import PLACE, POSITION, TS
 
 Context = tuple[pl.DataFrame, pl.DataFrame | None]
 
+_NTH, _FIRST = "__n", "__first"
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -132,8 +134,8 @@ class Reading:
         if group.back:
             older = self._older(group, starts, held, since, stores)
             starts = self._starts(group, starts, older)
-            first = pl.col("__first").is_null() | (pl.col(FROM) >= pl.col("__first"))
-            emitted = _matched(group, older, starts.rename({FROM: "__first"}))
+            first = pl.col(_FIRST).is_null() | (pl.col(FROM) >= pl.col(_FIRST))
+            emitted = _matched(group, older, starts.rename({FROM: _FIRST}))
             main = pl.concat([emitted.filter(first.fill_null(False)).select(main.columns), main])
         return main, self.sums[group.number].before(starts, held, stores)
 
@@ -216,8 +218,8 @@ def which(rows: pl.DataFrame, wanted: pl.DataFrame) -> Mask:
     within: Mask = (times >= lo) & (times < hi)
     if int(within.sum()) == len(wanted):  # all of a span, as when it becomes full
         return within
-    positions = rows.select(POSITION).with_row_index("__n")
-    found = positions.join(wanted.select(POSITION), on=list(POSITION), how="semi")["__n"]
+    positions = rows.select(POSITION).with_row_index(_NTH)
+    found = positions.join(wanted.select(POSITION), on=list(POSITION), how="semi")[_NTH]
     mask = np.zeros(len(rows), dtype=np.bool_)
     mask[found.to_numpy()] = True
     return mask

@@ -39,7 +39,7 @@ from sqlwin.schema import PLACE, REVISION, ROW_KEY
 from sqlwin.state.combine import last_written
 
 RING = "ring"
-SLOT = "__slot"
+SLOT, _WANTED = "__slot", "__wanted"
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ class TupleSlider(Counting):
         ring.put(live.with_columns(slot).select(ring.layout.schema.names()))
 
     def _emit(self, rows: pl.DataFrame, wanted: Mask) -> pl.DataFrame:
-        ordered = rows.with_columns(pl.Series("__wanted", wanted)).sort(NUMBER, *self.partition)
-        picked = ordered["__wanted"].to_numpy()
+        ordered = rows.with_columns(pl.Series(_WANTED, wanted)).sort(NUMBER, *self.partition)
+        picked = ordered[_WANTED].to_numpy()
         values = evaluate(ordered, self.calls, picked, NUMBER, self.stream)
         start = pl.max_horizontal(pl.col(NUMBER) - self.size + 1, pl.lit(1, pl.Int64))
         return self.emitted(ordered.filter(picked).with_columns(**values), start)
