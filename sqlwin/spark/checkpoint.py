@@ -30,6 +30,7 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import loaded
+from sqlwin.spark.moved import in_place
 from sqlwin.spark.offsets import pieces_read
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
 from sqlwin.spark.progress import After, after, last_committed, number_of
@@ -135,6 +136,7 @@ def _unsealed(name: str, data: bytes) -> bytes:
 
 
 def _state_of(spark: SparkSession, path: Path, operator: int, batch: int) -> DataFrame:
+    in_place(path)
     source = spark.read.format("statestore").option("path", str(path))
     found = source.option("stateVarName", "blobs").option("operatorId", operator)
     return found.option("batchId", batch).load()

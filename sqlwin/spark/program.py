@@ -49,6 +49,7 @@ from sqlwin.schema import SEQ
 from sqlwin.spark.buckets import labels
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.imports import batches_before
+from sqlwin.spark.moved import in_place
 from sqlwin.spark.progress import check_log, committed
 
 MANIFEST, SOURCE_TEXT = "manifest.json", "query.json"
@@ -198,6 +199,7 @@ def as_checkpointed(
 
     source_text: stored in the checkpoint, for state queries.
     """
+    in_place(Path(folder.path).parent / "spark")
     kept = _from_manifest(program, folder)
     if source_text is not None and folder.read(SOURCE_TEXT) != source_text.dump():
         folder.write(SOURCE_TEXT, source_text.dump())

@@ -5,16 +5,21 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 import sqlwin
+import sqlwin.spark
 from sqlwin.runtime.checkpoint.task_state import VERSION
 from tests.support.state.checkpoint_fixtures import AFTER, BEFORE, FOLDER, SINKS, TEXT, land
 
-CHECKPOINTS = sorted(FOLDER.glob("checkpoint_v*"))
+ON_SPARK = sorted(FOLDER.glob("checkpoint_v*_spark"))
+CHECKPOINTS = sorted({*FOLDER.glob("checkpoint_v*")} - {*ON_SPARK})
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 Rows = dict[str, dict[str, dict[str, Any]]]
 """By sink and row_key, the last revision."""
 
@@ -59,5 +64,16 @@ def test_it_goes_on(tmp_path: Path, made: Path) -> None:
     assert found["minutes"].keys() == whole["minutes"].keys()
 
 
+@pytest.mark.spark
+@pytest.mark.long
+@pytest.mark.parametrize("made", ON_SPARK, ids=[path.name for path in ON_SPARK])
+def test_its_state_is_queried_on_spark(tmp_path: Path, made: Path, spark: SparkSession) -> None:
+    """Where it was copied to."""
+    shutil.copytree(made, tmp_path / "kept")
+    state = sqlwin.spark.state(spark, tmp_path / "kept" / "state")
+    assert state.windows(key="tea").num_rows == 2
+
+
 def test_there_is_one_of_this_version() -> None:
     assert FOLDER / f"checkpoint_v{VERSION}" in CHECKPOINTS
+    assert FOLDER / f"checkpoint_v{VERSION}_spark" in ON_SPARK

@@ -4,18 +4,25 @@
         q.sql            tumbling minutes, sessions and an OVER frame
         orders/1.jsonl   what was read before the checkpoint was made, a malformed row in it
         state/           the checkpoint
+    tests/state/fixtures/checkpoint_v5_spark/
+                         the same, by a run on Spark
 
-When `task_state.VERSION` rises, run `python -m tests.support.state.checkpoint_fixtures` once, and
-commit what it writes. One that is there is never written again: it is what people have.
+When `task_state.VERSION` rises, or `spark.program.VERSION`, run
+`tools/with-java .venv/bin/python -m tests.support.state.checkpoint_fixtures` once, and commit what
+it writes. One that is there is never written again: it is what people have.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import sqlwin
 from sqlwin.runtime.checkpoint.task_state import VERSION
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.sql import script
 
 FOLDER = Path(__file__).parents[2] / "state" / "fixtures"
 TEXT = """
@@ -53,15 +60,31 @@ def land(home: Path, name: str, rows: list[tuple[str, int, str]], *more: str) ->
     (home / "orders" / f"{name}.jsonl").write_text(text)
 
 
+def run_on_spark(text: str, home: Path, drain: bool = False, **functions: Any) -> int:
+    """As `sqlwin.run` over the checkpoint `state`; how many rows were read."""
+    from sqlwin.spark.run import run
+
+    options = RunOptions(
+        home, home / "state", drain, on_warning=lambda _: None, functions=functions
+    )
+    return run(script(text), options).read
+
+
 def main() -> None:
-    home = FOLDER / f"checkpoint_v{VERSION}"
-    if home.exists():
-        raise SystemExit(f"{home} is there: a fixture is written once")
-    land(home, "1", BEFORE, "{")
-    (home / "q.sql").write_text(TEXT)
-    sinks = dict.fromkeys(SINKS, lambda rows, batch: None)
-    sqlwin.run(TEXT, home, home / "state", sinks=sinks, on_warning=lambda text: None)
-    (home / "state" / "lock").unlink()
+    name = f"checkpoint_v{VERSION}"
+    for home in (FOLDER / name, FOLDER / f"{name}_spark"):
+        if home.exists():
+            sys.stdout.write(f"{home} is there: a fixture is written once\n")
+            continue
+        land(home, "1", BEFORE, "{")
+        (home / "q.sql").write_text(TEXT)
+        sinks = dict.fromkeys(SINKS, lambda rows, batch: None)
+        if home.name == name:
+            sqlwin.run(TEXT, home, home / "state", sinks=sinks, on_warning=lambda _: None)
+            (home / "state" / "lock").unlink()
+        else:
+            run_on_spark(f"SET buckets = 2;{TEXT}", home, **sinks)
+            (home / "state" / "sqlwin" / "lock").unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
