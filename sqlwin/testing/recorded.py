@@ -17,7 +17,8 @@ from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.runtime.connectors.sources import FileSource, Source, source_of
-from sqlwin.runtime.files.file_progress import FileProgress, Piece
+from sqlwin.runtime.files.file_progress import FileProgress
+from sqlwin.runtime.files.pieces import Piece
 from sqlwin.schema import PART, SEQ
 from sqlwin.testing.cells import Table, cell, of_arrow, write
 from sqlwin.testing.checks import rewritten
