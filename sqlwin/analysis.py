@@ -107,12 +107,12 @@ def _both(before: OperatorMetrics, after: OperatorMetrics) -> OperatorMetrics:
         after.operator,
         before.rows_in + after.rows_in,
         before.late + after.late,
+        before.expired + after.expired,
         before.rows_out + after.rows_out,
         before.replayed + after.replayed,
         _larger(before.state_rows, after.state_rows),
         _larger(before.state_bytes, after.state_bytes),
         _larger(before.windows_open, after.windows_open),
-        before.expired + after.expired,
         before.seconds + after.seconds,
     )
 

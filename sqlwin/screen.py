@@ -139,6 +139,9 @@ class Progress:
     def started(self, engine: str) -> None:
         self._say(f"{engine} is up after {time.monotonic() - self.began:.1f} s")
 
+    def serving(self, address: str) -> None:
+        self._say(f"live page: {address}")
+
     def batch(self, batch: Batch) -> None:
         marks = ", ".join(
             f"{stream} at {format_instant(w)}"
@@ -187,6 +190,9 @@ class JsonProgress(Progress):
 
     def started(self, engine: str) -> None:
         self._event("info", "started", engine=engine, seconds=self._seconds())
+
+    def serving(self, address: str) -> None:
+        self._event("info", "serving", address=address)
 
     def batch(self, batch: Batch) -> None:
         marks = batch.watermarks.items()

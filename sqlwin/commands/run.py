@@ -11,6 +11,7 @@ from typing import TextIO
 
 from sqlwin.analysis import explained
 from sqlwin.commands import leaving, scripts
+from sqlwin.commands.observing import observed
 from sqlwin.engines import engine
 from sqlwin.errors import InputError
 from sqlwin.interrupts import TERMINATED, terminations
@@ -27,7 +28,7 @@ PLAIN = "SQLWIN_PLAIN"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    asked = scripts.script_of(arguments)
+    parsed = scripts.script_of(arguments)
     progress, out = _progress(arguments)
     options = RunOptions(
         base=scripts.base(arguments),
@@ -43,14 +44,19 @@ def run(arguments: argparse.Namespace) -> int:
         watched=sys.stdout.isatty(),
     )
     started = engine(arguments.engine, progress)
-    for answer in answers(asked, explained(asked, options, started)):
+    for answer in answers(parsed, explained(parsed, options, started)):
         print(answer)
-    if not asked.queries:
+    if not parsed.queries:
         return 0
     outlet = _metrics(arguments.metrics)
-    with terminations() as terminated, outlet as on_metrics, progress.running():
-        options = replace(options, stop=terminated.is_set)
-        summary = started(asked, replace(options, on_metrics=progress.metrics(on_metrics)))
+    with (
+        terminations() as terminated,
+        outlet as on_metrics,
+        observed(arguments, parsed, progress.serving) as seen,
+        progress.running(),
+    ):
+        hooks = seen.hooks(progress.metrics(on_metrics))
+        summary = started(parsed, replace(options, stop=terminated.is_set, **hooks))
     progress.done(summary)
     if arguments.follow or summary.stopped:  # or it was interrupted
         progress.stopped(f"stopped{leaving.left(arguments)}")

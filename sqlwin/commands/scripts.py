@@ -13,14 +13,14 @@ from sqlwin.sql import script
 
 
 def script_of(arguments: argparse.Namespace) -> Script:
-    asked = script(
+    parsed = script(
         text_of(arguments.file),
         params=params(arguments.param),
         infer=inferred_from(base(arguments)),
     )
-    if not asked.statements and arguments.command != "check":
+    if not parsed.statements and arguments.command != "check":
         raise InputError(f"{arguments.file} asks for nothing: it has no SELECT and no INSERT INTO")
-    return asked
+    return parsed
 
 
 def text_of(file: Path) -> str:

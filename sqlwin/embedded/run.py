@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
@@ -35,7 +35,7 @@ from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
 from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
-from sqlwin.runtime.connectors.progress import Batch, Summary
+from sqlwin.runtime.connectors.progress import Batch, BatchRows, Summary
 from sqlwin.runtime.connectors.reloads import ReloadedTable
 from sqlwin.runtime.connectors.sources import (
     FileSource,
@@ -132,12 +132,13 @@ def _warn(texts: Iterable[str], options: RunOptions) -> None:
 @dataclass(frozen=True)
 class _Read:
     """Pieces of one stream. end: one more than the number of the last. rows: in them, also bad
-    ones."""
+    ones. decoded: the others, of each piece."""
 
     batch: PreparedBatch
     malformed: pl.DataFrame
     end: int
     rows: int
+    decoded: tuple[pl.DataFrame, ...]
 
     def then(self, more: _Read) -> _Read:
         """Both, in this order."""
@@ -146,6 +147,7 @@ class _Read:
             pl.concat([self.malformed, more.malformed]),
             more.end,
             self.rows + more.rows,
+            self.decoded + more.decoded,
         )
 
 
@@ -193,6 +195,7 @@ class _Runner:
         if not read_:
             return False
         timer.lap("read")
+        before = self._watermarks()
         rows = sum(each.rows for each in read_.values())
         input_batch = of_streams(each.batch for each in read_.values())
         self.clock.record(self.progress.batch + 1, at)
@@ -208,8 +211,30 @@ class _Runner:
         malformed = [each.malformed for each in read_.values()]
         errors = pl.concat([*malformed, input_batch.errors, output.errors])
         ends = {name: each.end for name, each in read_.items()}
+        taken = [(name, part) for name, each in read_.items() for part in each.decoded]
         self._finish(output, errors, ends, summary, rows, timer)
+        self._show(output, errors, taken, before, at, rows)
         return True
+
+    def _watermarks(self) -> dict[str, int]:
+        return {name: self.task.watermark(name) for name in self.chain.streams}
+
+    def _show(
+        self,
+        output: Output,
+        errors: pl.DataFrame,
+        taken: Sequence[tuple[str, pl.DataFrame]],
+        before: Mapping[str, int],
+        at: int,
+        read: int,
+    ) -> None:
+        if self.options.on_rows is not None:
+            number, after = self.progress.batch, self._watermarks()
+            self.options.on_rows(
+                BatchRows(
+                    self.number, number, taken, output.results, errors, before, after, at, read
+                )
+            )
 
     def _next(self, name: str, at: int) -> _Read | None:
         """The next piece of a stream, if there is one; of a table all files, once, or another
@@ -256,7 +281,7 @@ class _Runner:
             self.options.on_warning(warning)
         through = prepare_batch(self.chain.pipelines, name, decoded_rows.rows, watermark, now=at)
         rows = len(decoded_rows.rows) + len(decoded_rows.errors)
-        return _Read(through, decoded_rows.errors, number + 1, rows)
+        return _Read(through, decoded_rows.errors, number + 1, rows, (decoded_rows.rows,))
 
     def tick(self, summary: Summary) -> None:
         """Emit the corrections whose period is over."""
@@ -286,10 +311,11 @@ class _Runner:
             self.blobs.close()
 
     def _without_rows(self, summary: Summary, end: bool) -> None:
-        timer = Timer()
-        output = self.task.take({}, {}, now(), end=end)
+        timer, before, at = Timer(), self._watermarks(), now()
+        output = self.task.take({}, {}, at, end=end)
         timer.lap("operators")
         self._finish(output, output.errors, {}, summary, 0, timer)
+        self._show(output, output.errors, (), before, at, 0)
 
     def _finish(
         self,

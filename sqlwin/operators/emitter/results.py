@@ -38,7 +38,7 @@ from sqlwin.operators.emitter.records import LATE, ResultRecords
 from sqlwin.operators.emitter.schema import DUE, EXISTS, FORCED, OLD, PENDING, STANDS, STORE, WORD
 from sqlwin.operators.state_queries import stated
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import REVISION, empty, stacked
+from sqlwin.schema import REVISION, empty, stacked, where
 
 OWN = pl.when(LATE).then(pl.lit("late")).otherwise(pl.lit("early"))
 """What an emission of a result is called by itself, when it becomes final aside."""
@@ -49,7 +49,7 @@ class Results(ABC):
     """An operator whose results a ledger emits. ids: a frame with the ledger's identity."""
 
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     weighted: bool = False
 
     @property
@@ -135,7 +135,7 @@ class ResultLedger(ResultRecords):
         if ids.is_empty():
             return
         known = self.known(ids, stores)
-        yield known.filter(~pl.col(FORCED)).with_columns(FULL.alias(WORD))
+        yield where(known, ~known[FORCED]).with_columns(FULL.alias(WORD))
         if self.policy.late is Late.NEVER:
             changed = known.filter(FORCED, pl.col(PENDING) > 0)
             yield changed.with_columns(pl.lit("late").alias(WORD))
@@ -149,9 +149,9 @@ class ResultLedger(ResultRecords):
     def all_open(self, stores: Stores) -> Iterator[pl.DataFrame]:
         """Every open result full, by force, if it was not yet."""
         known = self.known(self.results.open_results(stores), stores).filter(~pl.col(FORCED))
-        gone = self.known(self.emptied(known, stores), stores)
-        gone = self.results.judged(gone, stores).filter(~LATE) if len(gone) else gone
-        yield gone.with_columns(FULL.alias(WORD))
+        removed = self.known(self.emptied(known, stores), stores)
+        removed = self.results.judged(removed, stores).filter(~LATE) if len(removed) else removed
+        yield removed.with_columns(FULL.alias(WORD))
         yield known.with_columns(FULL.alias(WORD), pl.lit(True).alias(FORCED))
 
     def _all_late(self, stores: Stores) -> Iterator[pl.DataFrame]:
@@ -188,9 +188,11 @@ class ResultLedger(ResultRecords):
             return self.results.nothing()
         goes = goes_out(self.kept)
         known = pl.col(PENDING).is_not_null() | pl.col(FORCED)
-        recorded = results if self.recorded else results.filter(known)
-        went = self.revised(recorded.filter(goes))
-        self._quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
+        unknown = results[PENDING].null_count() == len(results) and not results[FORCED].any()
+        if self.recorded or not unknown:
+            recorded = results if self.recorded else results.filter(known)
+            went = self.revised(recorded.filter(goes))
+            self._quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
         return self.changes(results.filter(goes))
 
     def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -209,13 +211,13 @@ class ResultLedger(ResultRecords):
             return there
         empty_ = known.join(there, on=list(self.identity), how="anti", nulls_equal=True)
         self._quiet(empty_.filter(~pl.col(STANDS), pl.col(PENDING) > 0), stores)
-        gone = empty_.filter(STANDS).with_columns(pl.lit(False).alias(EXISTS))
-        return pl.concat([there, gone], how="diagonal") if len(gone) else there
+        removed = empty_.filter(STANDS).with_columns(pl.lit(False).alias(EXISTS))
+        return pl.concat([there, removed], how="diagonal") if len(removed) else there
 
     def changes(self, results: pl.DataFrame) -> pl.DataFrame:
         """What is emitted of results with values, `__exists` and `__word`."""
         return changelog(
-            self.results.presented(results), self.results.output, self.results.withdraw
+            self.results.presented(results), self.results.output, self.results.update_before
         )
 
     def revised(self, sent: pl.DataFrame) -> pl.DataFrame:

@@ -26,7 +26,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW_END, ends_of, start_of
+from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_between, ends_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import ResultLedger
@@ -41,6 +41,7 @@ from sqlwin.operators.windows.retention import Retention
 from sqlwin.operators.windows.stores import WindowStores
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PLACE, where
+from sqlwin.state.records import least
 from sqlwin.windows import Aligned, Hop, Unit, Whole
 
 
@@ -50,7 +51,7 @@ class WindowAggregator(RankedResults):
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
     per_row: the position of a row is among the keys, and says with the window what is emitted.
-    weighted: rows may be withdrawn, see `weights`. ranks: of the groups of a window.
+    weighted: rows may be retracted, see `weights`. ranks: of the groups of a window.
     """
 
     stream: str
@@ -60,7 +61,7 @@ class WindowAggregator(RankedResults):
     folds: tuple[Fold, ...]
     values: tuple[pl.DataType, ...]
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
     per_row: bool = False
     weighted: bool = False
@@ -162,11 +163,13 @@ class WindowAggregator(RankedResults):
 
     def _leaving(self, watermark: int, stores: Stores) -> Iterator[pl.DataFrame]:
         """Windows that become final, and what is pending in those that retire."""
-        closing = self.contents.closing(stores.watermark, watermark, stores)
-        emptied = self.ledger.emptied(closing, stores, stores.watermark + 1, watermark + 1)
-        stores.watermark = max(stores.watermark, watermark)
-        for part in (emptied, closing):
-            yield from self.ledger.closing(part, stores)
+        if ends_between(self.window, stores.watermark, watermark):
+            closing = self.contents.closing(stores.watermark, watermark, stores)
+            emptied = self.ledger.emptied(closing, stores, stores.watermark + 1, watermark + 1)
+            stores.watermark = watermark
+            for part in (emptied, closing):
+                yield from self.ledger.closing(part, stores)
+        stores.watermark = max(stores.watermark, watermark)  # a small batch ends no window
         pending = self.ledger.pending(stores, self.retention.reach(stores))
         yield self.ledger.own(self.retention.retired(pending, stores), stores)
 
@@ -182,25 +185,25 @@ class WindowAggregator(RankedResults):
         edges = tuple(reversed(self.edges))
         return (*edges, *(self.by.names if self.ranks is None else self.ranks.sorted_by))
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Ranked among all that share their window, whatever key the query asks for."""
-        keys = question.keys
+        keys = query.keys
         if self.ranks is not None:
-            question = replace(question, keys=None)
-        held = self.contents.within(question, stores)
-        gone = self.retention.retired(held, stores)
-        kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
+            query = replace(query, keys=None)
+        held = self.contents.within(query, stores)
+        removed = self.retention.retired(held, stores)
+        kept = held.join(removed, on=list(self.contents.identity), how="anti", nulls_equal=True)
         columns = (*self.output, STATE, *KEPT)
-        closed = self.closed.within(question, stores).select(columns)
+        closed = self.closed.within(query, stores).select(columns)
         return of_keys(pl.concat([closed, self._answers(kept, stores).select(columns)]), keys)
 
     def _answers(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         return self._keyed(self._edged(self.ledger.looked_at(windows, stores)))
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
             raise self.contents.no_messages()
-        return stretch.stored(stores[MESSAGES])
+        return between.stored(stores[MESSAGES])
 
     # What rows touch.
 
@@ -227,7 +230,13 @@ class WindowAggregator(RankedResults):
     def _maybe_final(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if stores.watermark == START or self.policy.late is Late.NEVER:
             return panes.clear()
+        if panes.is_empty() or not self._any_final(least(panes[PANE]), stores.watermark):
+            return panes.clear()
         return where(panes, panes[PANE] < stores.watermark)
+
+    def _any_final(self, pane: int, watermark: int) -> bool:
+        """Whether a window that holds this pane, or a later one, has ended."""
+        return not isinstance(self.window, Whole) and ends_at(pane, self.window)[0] <= watermark
 
     # What the ledger asks for.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from sqlwin.instants import format_duration
+from sqlwin.plan.explain import stays
 from sqlwin.plan.explain.policies import (
     early,
     expired,
@@ -40,7 +41,11 @@ NEAREST = {
 
 def facts(join: Join, stores: str) -> Iterator[str]:
     """The lines of a query that reads a join, from its operator on."""
-    yield from _facts(join, stores)
+    if join.stays is not None:
+        yield from stays.facts(join, join.stays, _keys(join), stores)
+        yield from expired(join.policy, "")
+    else:
+        yield from _facts(join, stores)
     streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
     for stream in streams:
         if stream.ts is not None and (stream.of or not counts(join)):
@@ -216,7 +221,7 @@ def _early(join: Join, policy: Policy) -> str:
     if isinstance(join.match, AsOf):
         return "at once, corrected as nearer rows come"
     if join.kind in _WITHOUT:
-        return f"{_WITHOUT[join.kind]} without a match at once, withdrawn when one comes"
+        return f"{_WITHOUT[join.kind]} without a match at once, retracted when one comes"
     return "each pair as it is found"
 
 
@@ -251,6 +256,9 @@ _PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "a
 
 
 def join_warnings(join: Join) -> Iterator[str]:
+    if join.stays is not None:
+        yield from stays.warnings(join, join.stays)
+        return
     if counts(join):
         what = "messages" if arriving(join) else "rows"
         yield f"a window in ROWS numbers the {what} of all keys, so all rows go to one bucket"
@@ -322,7 +330,7 @@ def _endless(join: Join, sides: list[str]) -> Iterator[str]:
 
 
 def _retained(join: Join) -> bool:
-    """Whether rows go that no window lets go; those of a window in ROWS never expire."""
+    """Whether rows are evicted by RETAIN n ROWS alone; those of a window in ROWS never expire."""
     policy = join.policy
     return not (counts(join) or policy.retain is policy.retain_rows is None)
 

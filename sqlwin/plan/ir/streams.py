@@ -64,7 +64,7 @@ class Changelog:
     """How the rows of a declared stream change those before them.
 
     op: the column that says what a row is. key: the columns that identify a row, of which the
-    last change counts; none: a row is withdrawn by its values. See `sql/sources/changelogs.py`.
+    last change counts; none: a row is retracted by its values. See `sql/sources/changelogs.py`.
     """
 
     op: str

@@ -37,19 +37,21 @@ from sqlwin.windows import AsOf, Session, Unit
 
 @from_below(below_of)
 def changing(plan: Node) -> bool:
-    """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    """Whether results may be retracted or replaced, so that their rows have weights."""
     if isinstance(plan, Scan) and plan.stream.change is not None:
         return False
+    if isinstance(plan, Join) and plan.stays is not None:
+        return False  # it waits until nothing changes any more
     return revises(plan) or any(changing(below) for below in below_of(plan))
 
 
 def corrected(plan: Node) -> tuple[Stream, ...]:
-    """The streams a plan reads whose rows may be withdrawn or replaced."""
+    """The streams a plan reads whose rows may be retracted or replaced."""
     return tuple(s for s in streams_of(plan) if changing(Scan(s)))
 
 
 def revises(plan: Node) -> bool:
-    """Whether its topmost node withdraws or replaces rows by itself, whatever those below do."""
+    """Whether its topmost node retracts or replaces rows by itself, whatever those below do."""
     if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
         return False
     if isinstance(plan, WindowedRelation):
@@ -64,13 +66,15 @@ def revises(plan: Node) -> bool:
 
 
 def _session(plan: WindowAggregate) -> bool:
-    """Under LATE NEVER, too, a session that was sent is withdrawn by one that grew of it."""
+    """Under LATE NEVER, too, a session that was sent is retracted by one that grew of it."""
     return isinstance(plan.window, Session)
 
 
 def _pads_or_corrects(join: Join) -> bool:
     """Whether a row may turn out to have a match, or a nearer one."""
-    if join.static or (join.kind in ("inner", "semi") and not isinstance(join.match, AsOf)):
+    if join.static or join.stays is not None:
+        return False
+    if join.kind in ("inner", "semi") and not isinstance(join.match, AsOf):
         return False
     return join.policy.early is not None or join.policy.late is not Late.NEVER
 
@@ -98,6 +102,8 @@ def _corrected(plan: Node) -> int | None:
         return next((lateness(stream) for stream in streams_of(plan)), 0)
     if isinstance(found, WindowedRelation):
         return found.policy.retain if found.instants else _stays(found)
+    if isinstance(found, Join) and found.stays is not None:
+        return 0
     if not isinstance(found, Join) and not changing(found):
         return 0
     policy = window_policy(found)
@@ -114,7 +120,7 @@ def _stays(relation: WindowedRelation) -> int | None:
 
 
 def weighted(window: Window) -> bool:
-    """Whether its rows may be withdrawn, if only to be given another number."""
+    """Whether its rows may be retracted, if only to be given another number."""
     below = unranked(window)
     kept = isinstance(below, TopN | WindowedRelation)
     renumbers = not kept and counts(below) and not arriving(below)
@@ -152,7 +158,7 @@ def _passed(plan: Node) -> tuple[Stream, ...]:
 
 
 def reappears(plan: Node) -> bool:
-    """Whether rows may come again that were not withdrawn, beside others that are."""
+    """Whether rows may come again that were not retracted, beside others that are."""
     derived = [stream for stream in streams_of(plan) if stream.of]
     return evicts_below(plan) or (
         any(repeats(stream) for stream in derived) and any(map(changing, scans(plan)))
@@ -168,9 +174,9 @@ def _evicts(operator: Stateful | None) -> bool:
 
 
 def refuse_weighted(window: Window, span: Span | None = None) -> None:
-    """QueryError for windows that rows which may be withdrawn cannot make. span: of the window."""
+    """QueryError for windows that rows which may be retracted cannot make. span: of the window."""
     policy = unranked(window).policy
-    message = "of an input whose rows may be withdrawn"
+    message = "of an input whose rows may be retracted"
     if isinstance(window, WindowedRelation):
         raise QueryError(
             f"a window by itself {message}: it is a relation already",
@@ -180,7 +186,7 @@ def refuse_weighted(window: Window, span: Span | None = None) -> None:
     if policy.expired is Expired.EMIT:
         raise QueryError(
             f"EXPIRED EMIT {message}: a session of an expired row is not kept, "
-            "and could not be withdrawn with it",
+            "and could not be retracted with it",
             legal="EXPIRED INTO an error stream, RETAIN of a longer time",
         )
     if policy.retain_rows is not None and (policy.ttl is not None or evicts_below(window)):

@@ -29,18 +29,18 @@ Labels = tuple[tuple[str, str], ...]
 @dataclass(frozen=True)
 class OperatorMetrics:
     """Of all buckets. operator: the node of the plan. late: rows older than the watermark that
-    count. state_rows, state_bytes: as written by the last commit; None where nothing is kept.
-    expired: rows that count no more. seconds: that it worked, in all buckets together."""
+    count. expired: rows beyond retention. state_rows, state_bytes: as written by the last commit;
+    None where nothing is kept. seconds: that it worked, in all buckets together."""
 
     operator: str
     rows_in: int = 0
     late: int = 0
+    expired: int = 0
     rows_out: int = 0
     replayed: int = 0
     state_rows: int | None = None
     state_bytes: int | None = None
     windows_open: int | None = None
-    expired: int = 0
     seconds: float = field(default=0.0, compare=False)
 
 
@@ -85,6 +85,7 @@ class QueryMetrics:
                 "watermark_lag_seconds": self.lags,
                 "seconds": {name: round(taken, 6) for name, taken in self.seconds.items()},
                 "unread_splits": dict(self.unread),
+                "input_bytes": dict(self.input_bytes),
                 "consumer_lag": {stream: dict(parts) for stream, parts in self.lag.items()},
                 "operators": [asdict(each) for each in self.operators],
             }
@@ -97,7 +98,7 @@ class QueryMetrics:
 
 OnMetrics = Callable[[QueryMetrics], None]
 
-COUNTED = ("rows_in", "late", "rows_out", "replayed")
+COUNTED = ("rows_in", "late", "expired", "rows_out", "replayed")
 MEASURED = ("state_rows", "state_bytes", "windows_open")
 HELP = {
     "sqlwin_batches_total": "batches",
@@ -110,7 +111,6 @@ HELP = {
     "sqlwin_consumer_lag": "offsets of a partition that are not read yet",
     "sqlwin_last_batch_seconds": "when the last batch ended, seconds since 1970",
     **{f"sqlwin_operator_{name}_total": f"rows: {name}, by operator" for name in COUNTED},
-    "sqlwin_operator_expired_total": "rows: expired, by operator",
     "sqlwin_operator_seconds_total": "seconds of work, by operator",
     **{f"sqlwin_operator_{name}": f"{name}, by operator" for name in MEASURED},
 }
@@ -154,7 +154,7 @@ def _samples(batch: QueryMetrics) -> Iterator[tuple[str, Labels, float]]:
     yield from _unread(batch, query)
     for stage, operator in enumerate(batch.operators):
         labels = (*query, ("stage", str(stage)), ("operator", operator.operator))
-        for name in (*COUNTED, "expired", "seconds"):
+        for name in (*COUNTED, "seconds"):
             yield f"sqlwin_operator_{name}_total", labels, getattr(operator, name)
         for name in MEASURED:
             if getattr(operator, name) is not None:

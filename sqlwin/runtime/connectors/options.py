@@ -6,13 +6,15 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
-from sqlwin.runtime.connectors.progress import OnBatch, OnErrors, OnWarning
+from sqlwin.runtime.connectors.progress import OnBatch, OnErrors, OnRows, OnWarning
 from sqlwin.runtime.rows.malformed import Limit
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def silent(_: object) -> None:
@@ -41,6 +43,7 @@ class RunOptions:
     secrets of options are not looked up. functions: of the sinks that are Python functions, by
     name of the sink. stop: is called between batches; True ends the run there.
     on_metrics: gets the metrics of each batch; None: they are not measured.
+    on_rows: gets the rows of each batch, once sinks have them; None: nobody looks at them.
     on_started: is called when Spark is up.
     conf: settings of Spark; those of the script's SET go before them. watched: somebody sees the
     results arrive, so batches in process are small, and state in memory is measured too.
@@ -59,6 +62,7 @@ class RunOptions:
     functions: Mapping[str, TakeBatch] = field(default_factory=dict)
     stop: Callable[[], bool] = never
     on_metrics: OnMetrics | None = None
+    on_rows: OnRows | None = None
     on_started: Callable[[], object] = never
     conf: Mapping[str, str] = field(default_factory=dict)
     watched: bool = False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from sqlwin.runtime.rows.error_stream import reasons
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,28 @@ class Batch:
     watermarks: dict[str, int]
 
 
+@dataclass(frozen=True)
+class BatchRows:
+    """What a batch of one query took in and gave. query: its number in the script, from 0.
+
+    taken: rows of each stream, as they are decoded; None where they are not in this process.
+    before, after: watermarks by stream, microseconds. now: processing time.
+    """
+
+    query: int
+    number: int
+    taken: Sequence[tuple[str, pl.DataFrame]] | None
+    results: pl.DataFrame
+    errors: pl.DataFrame
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    now: int
+    read: int
+
+
+OnRows = Callable[[BatchRows], None]
 OnBatch = Callable[[Batch], None]
-OnErrors = Callable[[pl.DataFrame], None]
+OnErrors = Callable[["pl.DataFrame"], None]
 OnWarning = Callable[[str], None]
 
 
@@ -44,6 +64,8 @@ class Summary:
     stopped: bool = False
 
     def add(self, batch: Batch, errors: pl.DataFrame) -> None:
+        from sqlwin.runtime.rows.error_stream import reasons
+
         self.read += batch.read
         self.emitted += batch.emitted
         self.batches += 1

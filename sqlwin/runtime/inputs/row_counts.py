@@ -15,7 +15,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class RowCounts:
     """taken: rows that passed WHERE and are within retention. late: those of them that are older
-    than the watermark before the batch. expired: rows that are beyond retention."""
+    than the watermark before the batch. expired: rows beyond retention."""
 
     taken: int = 0
     late: int = 0

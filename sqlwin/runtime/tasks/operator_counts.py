@@ -16,25 +16,25 @@ from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, StateQuery, query
 from sqlwin.plan.properties.facts import operator_of
 from sqlwin.runtime.inputs.row_counts import RowCounts
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.rows.error_stream import EXPIRED, reasons
+from sqlwin.runtime.rows.error_stream import EXPIRED, of_reason
 from sqlwin.runtime.tasks.task import Output, Task
 
 
 @dataclass(frozen=True)
 class OperatorCounts:
-    """Of one bucket and one batch. rows_in, late, rows_out, replayed: rows. watermark: of its
-    input. state_rows, state_bytes: as written by the last commit, NULL where none is kept.
-    windows_open: NULL where the operator has no windows that can be counted. expired: rows that
-    counted in no window any more. seconds: that it worked, no part of what it did."""
+    """Of one bucket and one batch. rows_in, late, expired, rows_out, replayed: rows. state_rows,
+    state_bytes: as written by the last commit, NULL where none is kept. windows_open: NULL where
+    the operator has no windows that can be counted. seconds: that it worked, no part of what it
+    did."""
 
     rows_in: int = 0
     late: int = 0
+    expired: int = 0
     rows_out: int = 0
     replayed: int = 0
     state_rows: int | None = None
     state_bytes: int | None = None
     windows_open: int | None = None
-    expired: int = 0
     seconds: float = field(default=0.0, compare=False)
 
     def __add__(self, other: OperatorCounts) -> OperatorCounts:
@@ -42,12 +42,12 @@ class OperatorCounts:
         return OperatorCounts(
             self.rows_in + other.rows_in,
             self.late + other.late,
+            self.expired + other.expired,
             self.rows_out + other.rows_out,
             self.replayed + other.replayed,
             _sum(self.state_rows, other.state_rows),
             _sum(self.state_bytes, other.state_bytes),
             _sum(self.windows_open, other.windows_open),
-            self.expired + other.expired,
             self.seconds + other.seconds,
         )
 
@@ -71,12 +71,12 @@ def measured(
     return OperatorCounts(
         taken.taken,
         taken.late,
+        taken.expired + of_reason(output.errors, EXPIRED),
         len(output.results),
         output.replayed,
         rows,
         size,
         _open(task) if windows else None,
-        taken.expired + reasons(output.errors).count(EXPIRED),
         seconds,
     )
 

@@ -18,6 +18,7 @@ from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, column, parsed, place
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.joins.asof import nearest_by, version_of
+from sqlwin.sql.joins.changes import by_changes, refuse_more
 from sqlwin.sql.joins.inputs import Input, inputs
 from sqlwin.sql.joins.kinds import MIRRORED, join_type, refuse
 from sqlwin.sql.joins.last_rows import alone, is_last, is_now, looked_up
@@ -32,7 +33,7 @@ from sqlwin.sql.text import ast
 
 
 @dataclass
-class Joining:
+class PartialJoin:
     """What has been joined so far. visible: the inputs whose columns may be named.
 
     merged: columns of USING by their names in lower case.
@@ -96,11 +97,12 @@ class Joining:
 
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
-    source = mirrored(select.relation, known)
-    first, *rest = inputs(source, known, bind, select.where)
+    changes = select.instants is not None and by_changes(select.relation, known)
+    source = select.relation if changes else mirrored(select.relation, known)
+    first, *rest = inputs(source, known, bind, select.where, changes)
     if first.last is not None:
         raise alone(first.last)
-    joining = Joining(Leaf(first), [first])
+    joining = PartialJoin(Leaf(first), [first])
     for join, right in zip(source.joins, rest, strict=True):
         _join(joining, join, right)
         if join is source.joins[0] and source is not select.relation:
@@ -141,7 +143,7 @@ def _looked_up(source: ast.From, join: ast.Join, known: Known) -> bool:
     return isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
 
 
-def _join(joining: Joining, join: ast.Join, right: Input) -> None:
+def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     type_ = join_type(join.word)
     refuse(join, type_, right)
     pair = Pair(joining.tree, Leaf(right), type_.kind, join.word)
@@ -155,7 +157,10 @@ def _join(joining: Joining, join: ast.Join, right: Input) -> None:
         pair.op = version_of(pair, joining.scope(), right.as_of)
     elif right.last is not None:
         pair.op = looked_up(pair, type_, join.within)
-    windowed(pair, join.within)
+    if right.stay is None:
+        windowed(pair, join.within)
+    else:
+        refuse_more(pair, join.within)
     for name in join.using:
         joining.merged[name.text.lower()] = _using(joining, pair, name)
     for term in terms:
@@ -165,7 +170,7 @@ def _join(joining: Joining, join: ast.Join, right: Input) -> None:
         joining.visible.append(right)
 
 
-def _using(joining: Joining, pair: Pair, name: ast.Name) -> tuple[str, Expr]:
+def _using(joining: PartialJoin, pair: Pair, name: ast.Name) -> tuple[str, Expr]:
     """The column of USING, and what it is above the join; its equality is a key."""
     run = ast.Run(name.text, name.text, name.span)
     scope = joining.scope()

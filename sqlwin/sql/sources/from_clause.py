@@ -144,7 +144,7 @@ def of_rows(relation: Relation, span: Span) -> Relation:
 
 def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:
     value = source.source
-    if isinstance(value, ast.Call):
+    if isinstance(value, ast.WindowCall):
         return _table_function(value, known, bind)
     return read(value, known, bind), None
 
@@ -158,7 +158,7 @@ def read(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> 
     return bind(value, known).called()
 
 
-def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
+def _table_function(call: ast.WindowCall, known: Known, bind: Bind) -> tuple[Relation, Window]:
     function = call.function.text
     if function.upper() not in table_functions():
         message = f"no table function is called {function}"

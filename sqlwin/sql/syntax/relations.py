@@ -77,9 +77,9 @@ class RelationRules(Transformer[Token, Any]):
     def file(self, meta: Meta, children: Children) -> ast.File:
         return ast.File(unquoted(str(children[0])), meta_span(meta))
 
-    def table_function(self, meta: Meta, children: Children) -> ast.Call:
+    def table_function(self, meta: Meta, children: Children) -> ast.WindowCall:
         function, *arguments = children
-        return ast.Call(named(function), tuple(arguments), meta_span(meta))
+        return ast.WindowCall(named(function), tuple(arguments), meta_span(meta))
 
     def argument(self, meta: Meta, children: Children) -> ast.Argument:
         *label, value = children

@@ -132,7 +132,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Call:
+class WindowCall:
     """A window function's call: of a table, or in GROUP BY."""
 
     function: Name
@@ -148,7 +148,7 @@ class From:
     window over the joined rows, where ksqlDB has it.
     """
 
-    source: Name | Call | Select | Union
+    source: Name | WindowCall | Select | Union
     window: Spec | KsqlWindow | None = None
     alias: Name | None = None
     as_of: Name | None = None
@@ -293,6 +293,8 @@ class PrimaryKey:
 
 
 Options = tuple[tuple[str, str], ...]
+Places = tuple[tuple[str, Span], ...]
+"""Where each option of a WITH clause is given."""
 
 
 @dataclass(frozen=True)
@@ -305,6 +307,7 @@ class CreateStream:
     options: Options
     span: Span
     keys: tuple[PrimaryKey, ...] = ()
+    places: Places = ()
 
 
 @dataclass(frozen=True)
@@ -318,6 +321,7 @@ class CreateSink:
     name: Name
     columns: tuple[ColumnDef, ...]
     options: Options
+    places: Places = ()
 
 
 @dataclass(frozen=True)
