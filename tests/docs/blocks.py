@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,3 +50,12 @@ def page_blocks(page: Path) -> Iterator[Block]:
 
 def each(found: list[Block]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("block", found, ids=str)
+
+
+def links(page: Path) -> Iterator[tuple[str, str]]:
+    """(path, anchor) of every relative link outside of blocks."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = target.partition("#")
+            yield path, anchor

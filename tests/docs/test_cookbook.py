@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from tests.docs.blocks import REPO, page_blocks
-from tests.docs.test_docs import links
+from tests.docs.blocks import REPO, links, page_blocks
 
 INDEX = REPO / "docs" / "cookbook.md"
 PAGES = sorted((REPO / "docs" / "cookbook").glob("*.md"))

@@ -23,7 +23,7 @@ from sqlwin.errors import QueryError
 from sqlwin.sql import script
 from sqlwin.testing.checks import differences
 from sqlwin.testing.golden import parse
-from tests.docs.blocks import PAGES, REPO, SHELL, Block, blocks, each, page_blocks
+from tests.docs.blocks import PAGES, REPO, SHELL, Block, blocks, each, links, page_blocks
 from tests.docs.pictures import draw, pictures
 from tests.golden.hosts import HOSTS
 
@@ -182,15 +182,6 @@ def test_the_docs_show_every_option() -> None:
 
 
 # --- links -------------------------------------------------------------------------
-
-
-def links(page: Path) -> Iterator[tuple[str, str]]:
-    """(path, anchor) of every relative link outside of blocks."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if not re.match(r"[a-z]+:", target):
-            path, _, anchor = target.partition("#")
-            yield path, anchor
 
 
 def anchors(page: Path) -> set[str]:
