@@ -13,7 +13,7 @@ test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
 test-more: export HYPOTHESIS_PROFILE = more
 
 .DEFAULT_GOAL := help
-.PHONY: help demo kafka-demo test test-more test-long check golden golden-rewrite golden-trace pairs-rewrite functions bench docs lock
+.PHONY: help demo kafka-demo test test-more test-long check golden golden-rewrite golden-trace pairs-rewrite functions reference site pictures bench docs lock
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | while IFS='	' read -r target what; do \
@@ -33,7 +33,7 @@ test: $(STAMP) ## run the tests, but those that take long
 	@tools/with-java $(PYTEST) -m "not long" $(ARGS)
 
 test-more: $(STAMP) ## run the others: every golden on Spark, larger draws
-	@tools/with-java $(PYTEST) -m "long or drawn" $(ARGS)
+	@tools/with-chromium tools/with-java $(PYTEST) -m "long or drawn" $(ARGS)
 
 test-long: $(STAMP) ## search for hours, from SEED on
 	@tools/with-java $(BIN)/python -m tests.long --seed $(SEED)
@@ -58,6 +58,14 @@ pairs-rewrite: $(STAMP) ## rewrite what is said of the queries in tests/pairs
 
 functions: $(STAMP) ## write docs/functions.md from the table of functions
 	@$(BIN)/python -m sqlwin.plan.explain.functions > docs/functions.md
+
+reference: $(STAMP) ## write docs/reference from the grammar and the tables of options
+	@$(BIN)/python -m tools.reference
+
+site: $(STAMP) ## build the docs as a site, into build/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
+pictures: $(STAMP) ## draw the images of the docs anew
+	@$(BIN)/python -m tests.docs.charts
 
 bench: $(STAMP) ## run the benchmarks
 	@tools/with-java $(BIN)/python -m bench $(ARGS)

@@ -13,9 +13,9 @@ from statistics import median_low
 from bench import soak
 from bench.answers import checked, expected
 from bench.data import RATE, SHAPES, Data, generated, paired
-from bench.queries import QUESTIONS
+from bench.queries import QUERIES
 from bench.report import Line, Report, save, show, with_ratios, write_docs
-from bench.run import Asked, Failed, Told, once
+from bench.run import Failed, Outcome, RunSpec, once
 from bench.variants import VARIANTS, Variant
 
 HOME = Path(__file__).parents[1]
@@ -48,92 +48,92 @@ def main(arguments: argparse.Namespace) -> int:
 def check(arguments: argparse.Namespace) -> None:
     """Every variant must answer as DuckDB does before any is timed."""
     for name in arguments.shapes:
-        for question, variant in _pairs(arguments, name):
-            data = _of(question, name, CHECK_ROWS, CHECK_ROWS // 8, CHECK_RATE)
-            say(f"check {question} over {name} keys: {variant.title}")
-            checked(Asked(variant.name, question, data, 2, arguments.cores), QUESTIONS[question])
+        for query, variant in _pairs(arguments, name):
+            data = _of(query, name, CHECK_ROWS, CHECK_ROWS // 8, CHECK_RATE)
+            say(f"check {query} over {name} keys: {variant.title}")
+            checked(RunSpec(variant.name, query, data, 2, arguments.cores), QUERIES[query])
 
 
 def measured(arguments: argparse.Namespace, failures: list[str]) -> Report:
-    """A variant that fails is told and left out; the others are measured all the same."""
+    """A variant that fails is reported and left out; the others are measured all the same."""
     rows = arguments.rows or (QUICK if arguments.quick else FULL)
     batch = arguments.batch_rows or rows // BATCHES
     lines: list[Line] = []
     for shape in arguments.shapes:
-        for question, variant in _pairs(arguments, shape):
-            lines += _measured(arguments, shape, question, variant, rows, batch, failures)
+        for query, variant in _pairs(arguments, shape):
+            lines += _measured(arguments, shape, query, variant, rows, batch, failures)
             save(_report(arguments, rows, batch, lines), RESULT)  # a long run may be cut short
     return _report(arguments, rows, batch, lines)
 
 
 def _report(arguments: argparse.Namespace, rows: int, batch: int, lines: list[Line]) -> Report:
-    order = list(QUESTIONS)
-    ordered = sorted(lines, key=lambda line: order.index(line.question))
+    order = list(QUERIES)
+    ordered = sorted(lines, key=lambda line: order.index(line.query))
     return Report(_machine(arguments.cores), _data(rows, batch), with_ratios(ordered))
 
 
 def _measured(
     arguments: argparse.Namespace,
     shape: str,
-    question: str,
+    query: str,
     variant: Variant,
     rows: int,
     batch: int,
     failures: list[str],
 ) -> Iterator[Line]:
     wanted = max(2 * batch, rows // SLOW_SHARE) if variant.slow else rows
-    data = _of(question, shape, wanted, batch // FILES_A_BATCH)
-    asked = Asked(variant.name, question, data, FILES_A_BATCH, arguments.cores)
+    data = _of(query, shape, wanted, batch // FILES_A_BATCH)
+    spec = RunSpec(variant.name, query, data, FILES_A_BATCH, arguments.cores)
     repeats = arguments.repeat or (3 if rows <= QUICK else 1)
     try:
-        told = _middle([_timed(asked, arguments.timeout) for _ in range(repeats)])
-        if variant.way != "update":  # which tells of a window as often as it changes
-            _counted(asked, told)
+        outcome = _middle([_timed(spec, arguments.timeout) for _ in range(repeats)])
+        if variant.way != "update":  # which emits a window as often as it changes
+            _counted(spec, outcome)
     except Failed as failure:
         say(f"failed: {failure}")
         failures.append(variant.name)
         return
-    yield Line(question, shape, variant.name, told, repeats)
+    yield Line(query, shape, variant.name, outcome, repeats)
 
 
-def _timed(asked: Asked, timeout: float) -> Told:
-    told = once(asked, timeout)
-    assert told.figures is not None
+def _timed(spec: RunSpec, timeout: float) -> Outcome:
+    outcome = once(spec, timeout)
+    assert outcome.figures is not None
     say(
-        f"{asked.question} over {asked.data.shape} keys: {VARIANTS[asked.variant].title}: "
-        f"{told.figures.rate:,.0f} rows/s"
+        f"{spec.query} over {spec.data.shape} keys: {VARIANTS[spec.variant].title}: "
+        f"{outcome.figures.rate:,.0f} rows/s"
     )
-    return told
+    return outcome
 
 
-def _middle(runs: list[Told]) -> Told:
-    rates = [told.figures.rate for told in runs if told.figures is not None]
+def _middle(runs: list[Outcome]) -> Outcome:
+    rates = [outcome.figures.rate for outcome in runs if outcome.figures is not None]
     return runs[rates.index(median_low(rates))]
 
 
-def _counted(asked: Asked, told: Told) -> None:
-    """sqlwin also tells of the closing row; for Spark it is still open, but for pairs."""
-    question = QUESTIONS[asked.question]
-    wanted = expected(question, asked.data)
-    closing = 1 if question.paired or VARIANTS[asked.variant].engine != "baselines" else 0
-    if told.emitted != wanted + closing or told.refused or told.read != asked.data.read:
+def _counted(spec: RunSpec, outcome: Outcome) -> None:
+    """sqlwin also emits the closing row; for Spark it is still open, but for pairs."""
+    query = QUERIES[spec.query]
+    wanted = expected(query, spec.data)
+    closing = 1 if query.paired or VARIANTS[spec.variant].engine != "baselines" else 0
+    if outcome.emitted != wanted + closing or outcome.refused or outcome.read != spec.data.read:
         raise Failed(
-            f"{asked.variant}, {asked.question} over {asked.data.shape} keys: "
-            f"{told.read:,} rows read, {told.emitted:,} results of {wanted:,}, "
-            f"{told.refused:,} refused"
+            f"{spec.variant}, {spec.query} over {spec.data.shape} keys: "
+            f"{outcome.read:,} rows read, {outcome.emitted:,} results of {wanted:,}, "
+            f"{outcome.refused:,} refused"
         )
 
 
-def _of(question: str, shape: str, rows: int, file_rows: int, rate: float = RATE) -> Data:
-    made = paired if QUESTIONS[question].paired else generated
+def _of(query: str, shape: str, rows: int, file_rows: int, rate: float = RATE) -> Data:
+    made = paired if QUERIES[query].paired else generated
     return made(shape, rows, BUILD, file_rows, rate)
 
 
 def _pairs(arguments: argparse.Namespace, shape: str) -> Iterator[tuple[str, Variant]]:
-    for question in arguments.questions:
+    for query in arguments.queries:
         for name in arguments.variants:
-            if question in VARIANTS[name].questions and shape in QUESTIONS[question].shapes:
-                yield question, VARIANTS[name]
+            if query in VARIANTS[name].queries and shape in QUERIES[query].shapes:
+                yield query, VARIANTS[name]
 
 
 def _machine(cores: int) -> str:
@@ -158,12 +158,12 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--rows", type=int, help=f"{FULL:,} by default")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK:,} rows, three times")
     parser.add_argument("--batch-rows", type=int, help=f"rows / {BATCHES} by default")
-    parser.add_argument("--repeat", type=int, help="the median of so many runs is told")
+    parser.add_argument("--repeat", type=int, help="the median of so many runs is reported")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=1_800.0, help="seconds of one run")
     parser.add_argument("--no-check", action="store_true", help="time without comparing answers")
     parser.add_argument("--write-docs", action="store_true", help="the last result into docs/")
-    for name, known in (("variants", VARIANTS), ("questions", QUESTIONS), ("shapes", SHAPES)):
+    for name, known in (("variants", VARIANTS), ("queries", QUERIES), ("shapes", SHAPES)):
         parser.add_argument(f"--{name}", nargs="+", choices=list(known), default=list(known))
     return parser
 

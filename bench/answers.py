@@ -14,42 +14,42 @@ from pathlib import Path
 import duckdb
 
 from bench.data import CLOSING_KEY, Data
-from bench.queries import OVER, STREAMS, TUMBLE, Question
-from bench.run import Asked, Failed, Told, once
+from bench.queries import OVER, STREAMS, TUMBLE, Query
+from bench.run import Failed, Outcome, RunSpec, once
 
 
-def expected(question: Question, data: Data) -> int:
+def expected(query: Query, data: Data) -> int:
     """How many results the whole data have, without the closing row's."""
-    if question is OVER:
+    if query is OVER:
         return data.rows
     with _connected(data) as con:
-        count = con.execute(f"SELECT count(*) FROM ({question.duckdb})").fetchone()
+        count = con.execute(f"SELECT count(*) FROM ({query.duckdb})").fetchone()
     assert count is not None
     return int(count[0])
 
 
-def checked(asked: Asked, question: Question) -> Told:
+def checked(spec: RunSpec, query: Query) -> Outcome:
     """Run for the answer and compare it; Failed where it is not DuckDB's."""
     with tempfile.TemporaryDirectory(prefix="bench-answers-") as folder:
-        told = once(replace(asked, results=folder))
-        wrong = differences(question, asked.data, Path(folder))
+        outcome = once(replace(spec, results=folder))
+        wrong = differences(query, spec.data, Path(folder))
     if wrong:
-        raise Failed(f"{asked.variant}, {question.name}: {wrong:,} rows differ from DuckDB's")
-    return told
+        raise Failed(f"{spec.variant}, {query.name}: {wrong:,} rows differ from DuckDB's")
+    return outcome
 
 
-def differences(question: Question, data: Data, results: Path) -> int:
+def differences(query: Query, data: Data, results: Path) -> int:
     """Rows in one answer that are not in the other; of each window its last revision."""
-    columns = ", ".join(map(_plain, question.columns))
+    columns = ", ".join(map(_plain, query.columns))
     last = "QUALIFY row_number() OVER (PARTITION BY key, window_start ORDER BY n DESC) = 1"
     got = f"""
         SELECT {columns} FROM read_parquet('{results}/**/*.parquet', hive_partitioning = false)
-        WHERE key <> {CLOSING_KEY} {last if question is TUMBLE else ""}"""
-    want = f"SELECT {columns} FROM ({question.duckdb})"
+        WHERE key <> {CLOSING_KEY} {last if query is TUMBLE else ""}"""
+    want = f"SELECT {columns} FROM ({query.duckdb})"
     both = "(FROM got EXCEPT ALL FROM want) UNION ALL (FROM want EXCEPT ALL FROM got)"
     with _connected(data) as con:
-        query = f"WITH got AS MATERIALIZED ({got}), want AS MATERIALIZED ({want})"
-        count = con.execute(f"{query} SELECT count(*) FROM ({both})").fetchone()
+        compared = f"WITH got AS MATERIALIZED ({got}), want AS MATERIALIZED ({want})"
+        count = con.execute(f"{compared} SELECT count(*) FROM ({both})").fetchone()
     assert count is not None
     return int(count[0])
 

@@ -25,30 +25,30 @@ from bench.queries import (
     OVER,
     SESSION,
     TUMBLE,
-    Question,
+    Query,
 )
 from bench.row_at_a_time import OVER_OUT, TUMBLE_OUT, InPandas, InRows, Sliding, Tumbling
-from bench.run import Asked, Done
+from bench.run import Done, RunSpec
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def run(asked: Asked, question: Question, data: Data) -> Done:
-    spark = session(asked.cores)
+def run(spec: RunSpec, query: Query, data: Data) -> Done:
+    spark = session(spec.cores)
     account = Account()
     spark.streams.addListener(account)
-    events, *others = (read(spark, folder, asked.batch_files) for folder in data.folders)
-    results = joined(events, *others) if others else answers(events, question, asked.way)
+    events, *others = (read(spark, folder, spec.batch_files) for folder in data.folders)
+    results = joined(events, *others) if others else answers(events, query, spec.way)
     counted = results.observe("answers", F.count(F.lit(1)).alias(COUNTED))
     with tempfile.TemporaryDirectory(prefix="bench-") as checkpoint:
-        query = (
-            _into(counted, asked.results_path)
-            .outputMode("update" if asked.way == "update" else "append")
+        running = (
+            _into(counted, spec.results_path)
+            .outputMode("update" if spec.way == "update" else "append")
             .option("checkpointLocation", checkpoint)
             .trigger(availableNow=True)
             .start()
         )
-        query.awaitTermination()
+        running.awaitTermination()
         batches = account.worked()
         spark.stop()
     return Done(batches, emitted=account.counted, refused=0)
@@ -84,11 +84,11 @@ def read(spark: SparkSession, folder: str, batch_files: int) -> DataFrame:
     )
 
 
-def answers(events: DataFrame, question: Question, way: str) -> DataFrame:
+def answers(events: DataFrame, query: Query, way: str) -> DataFrame:
     if way in ("append", "update"):
-        return BY_NAME[question.name](events)
+        return BY_NAME[query.name](events)
     logic, out, instant = (
-        (Sliding, OVER_OUT, "ms") if question is OVER else (Tumbling, TUMBLE_OUT, "start")
+        (Sliding, OVER_OUT, "ms") if query is OVER else (Tumbling, TUMBLE_OUT, "start")
     )
     rows = events.select("key", "value", F.unix_millis("ts").alias("ms"), "ts").groupBy("key")
     columns = tuple(part.split()[0] for part in out.split(", "))
@@ -98,8 +98,8 @@ def answers(events: DataFrame, question: Question, way: str) -> DataFrame:
         )
     else:
         results = rows.transformWithState(InRows(logic, columns), out, "append", "eventTime")
-    named = "ts" if question is OVER else "window_start"
-    return results.withColumn(named, F.timestamp_millis(instant)).select(*question.columns)
+    named = "ts" if query is OVER else "window_start"
+    return results.withColumn(named, F.timestamp_millis(instant)).select(*query.columns)
 
 
 def windowed(events: DataFrame) -> DataFrame:

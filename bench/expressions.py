@@ -181,10 +181,10 @@ def stored(type_: pa.DataType) -> pa.DataType:
 
 
 def options() -> argparse.ArgumentParser:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--rows", type=int, default=10_000_000)
-    asked.add_argument("--only", default="", help="expressions with this text in them")
-    return asked
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--only", default="", help="expressions with this text in them")
+    return parser
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 
-from bench.run import answer, asked
+from bench.run import answer, spec
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(answer(asked(sys.argv[1])))))
+    print(json.dumps(asdict(answer(spec(sys.argv[1])))))

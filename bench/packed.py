@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bench.data import Data
 from bench.progress import Account
-from bench.queries import Question, script
-from bench.run import Asked, Done
+from bench.queries import Query, script
+from bench.run import Done, RunSpec
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import Batch
 from sqlwin.spark.run import run as run_script
@@ -16,16 +16,16 @@ from sqlwin.spark.session import local_session
 from sqlwin.sql import script as parsed
 
 
-def run(asked: Asked, question: Question, data: Data) -> Done:
-    size = asked.batch_files * data.file_bytes * len(data.folders)
-    text = f"SET 'batch.bytes' = {size};" + script(question, data, asked.results_path)
-    spark = local_session(asked.cores)
+def run(spec: RunSpec, query: Query, data: Data) -> Done:
+    size = spec.batch_files * data.file_bytes * len(data.folders)
+    text = f"SET 'batch.bytes' = {size};" + script(query, data, spec.results_path)
+    spark = local_session(spec.cores)
     account = Account()
     spark.streams.addListener(account)
-    told: list[Batch] = []
-    summary = run_script(parsed(text), RunOptions(Path(), on_batch=told.append), spark)
+    done: list[Batch] = []
+    summary = run_script(parsed(text), RunOptions(Path(), on_batch=done.append), spark)
     batches = [
-        replace(batch, rows=said.read) for batch, said in zip(account.worked(), told, strict=True)
+        replace(batch, rows=each.read) for batch, each in zip(account.worked(), done, strict=True)
     ]
     spark.stop()
     return Done(batches, emitted=summary.emitted, refused=sum(summary.refused.values()))

@@ -45,6 +45,6 @@ class Account(StreamingQueryListener):
         self.ended.set()
 
     def worked(self) -> list[Batch]:
-        """The batches that ran; Spark also tells of idle times. Events come after the end."""
+        """The batches that ran; Spark also reports idle times. Events come after the end."""
         self.ended.wait(PATIENCE)
         return [batch for batch in self.batches if "addBatch" in batch.phases]

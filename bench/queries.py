@@ -25,10 +25,10 @@ STREAMS = ("events", "others")
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """title: for people. columns: of the answer. sql, duckdb: the query itself.
 
-    shapes: over which keys it is asked. paired: it is of both streams, `events` and `others`,
+    shapes: over which keys it runs. paired: it is of both streams, `events` and `others`,
     and the rows that close them are in its answer, whoever gives it.
     """
 
@@ -41,7 +41,7 @@ class Question:
     paired: bool = False
 
 
-TUMBLE = Question(
+TUMBLE = Query(
     "tumble",
     "tumbling 1 minute: COUNT, SUM, MAX by key",
     ("key", "window_start", "n", "total", "top"),
@@ -54,7 +54,7 @@ TUMBLE = Question(
            count(*) AS n, sum(value)::BIGINT AS total, max(value) AS top
     FROM events GROUP BY ALL""",
 )
-OVER = Question(
+OVER = Query(
     "over",
     "OVER RANGE 2 minutes: SUM, COUNT of each row",
     ("key", "ts", "value", "total", "n"),
@@ -69,7 +69,7 @@ OVER = Question(
     WINDOW w AS (PARTITION BY key ORDER BY ts
                  RANGE BETWEEN INTERVAL 2 MINUTE PRECEDING AND CURRENT ROW)""",
 )
-SESSION = Question(
+SESSION = Query(
     "session",
     f"sessions, {GAP_SECONDS} seconds gap: COUNT, SUM by key",
     ("key", "window_start", "window_end", "n", "total"),
@@ -85,7 +85,7 @@ SESSION = Question(
                            > INTERVAL {GAP_SECONDS} SECOND)::INT AS new FROM events))
     GROUP BY key, coalesce(nth, 0)""",
 )
-JOIN = Question(
+JOIN = Query(
     "join",
     f"join of two streams by key, {JOIN_SECONDS} seconds apart at most",
     ("key", "value", "ts", "other", "other_ts"),
@@ -100,7 +100,7 @@ JOIN = Question(
     shapes=("uniform",),
     paired=True,
 )
-CHAIN = Question(
+CHAIN = Query(
     "chain",
     f"1 minute over {LINK_SECONDS} seconds: COUNT, SUM, MAX of sums by key",
     ("key", "window_start", "n", "total", "top"),
@@ -120,10 +120,10 @@ CHAIN = Question(
           FROM events GROUP BY ALL)
     GROUP BY key, window_start""",
 )
-QUESTIONS = {question.name: question for question in (TUMBLE, OVER, SESSION, JOIN, CHAIN)}
+QUERIES = {query.name: query for query in (TUMBLE, OVER, SESSION, JOIN, CHAIN)}
 
 
-def script(question: Question, data: Data, results: Path | None = None) -> str:
+def script(query: Query, data: Data, results: Path | None = None) -> str:
     """A script of sqlwin over the streams of `data`. results: a folder; None keeps none."""
     sink = (
         "connector = 'none'"
@@ -140,5 +140,5 @@ def script(question: Question, data: Data, results: Path | None = None) -> str:
     )
     return f"""{streams}
     CREATE SINK answers WITH ({sink});
-    INSERT INTO answers {question.sql.strip()};
+    INSERT INTO answers {query.sql.strip()};
     """

@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from bench.queries import QUESTIONS
-from bench.run import Told, told_of
+from bench.queries import QUERIES
+from bench.run import Outcome, outcome_of
 from bench.variants import PACKED, VARIANTS
 
 BEGIN, END = "<!-- table: python -m bench --write-docs -->", "<!-- end of table -->"
@@ -27,10 +27,10 @@ HEAD = (
 class Line:
     """A variant's median run over one shape. ratio: the packed operator's rate over this one's."""
 
-    question: str
+    query: str
     shape: str
     variant: str
-    told: Told
+    outcome: Outcome
     repeats: int
     ratio: float | None = None
 
@@ -47,19 +47,19 @@ class Report:
 def with_ratios(lines: Iterable[Line]) -> tuple[Line, ...]:
     every = list(lines)
     packed = {
-        (line.question, line.shape): _rate(line) for line in every if line.variant == PACKED.name
+        (line.query, line.shape): _rate(line) for line in every if line.variant == PACKED.name
     }
-    return tuple(_against(line, packed.get((line.question, line.shape))) for line in every)
+    return tuple(_against(line, packed.get((line.query, line.shape))) for line in every)
 
 
 def _against(line: Line, packed: float | None) -> Line:
     ratio = None if packed is None else packed / _rate(line)
-    return Line(line.question, line.shape, line.variant, line.told, line.repeats, ratio)
+    return Line(line.query, line.shape, line.variant, line.outcome, line.repeats, ratio)
 
 
 def _rate(line: Line) -> float:
-    assert line.told.figures is not None
-    return line.told.figures.rate
+    assert line.outcome.figures is not None
+    return line.outcome.figures.rate
 
 
 def show(report: Report) -> None:
@@ -91,7 +91,7 @@ def load(path: Path) -> Report:
 
 
 def _line(saved: dict[str, Any]) -> Line:
-    return Line(**{**saved, "told": told_of(saved["told"])})
+    return Line(**{**saved, "outcome": outcome_of(saved["outcome"])})
 
 
 def _markdown(report: Report) -> Iterator[str]:
@@ -105,10 +105,10 @@ def _markdown(report: Report) -> Iterator[str]:
 
 def _cells(report: Report) -> Iterator[tuple[str, ...]]:
     for line in report.lines:
-        figures = line.told.figures
+        figures = line.outcome.figures
         assert figures is not None
         yield (
-            QUESTIONS[line.question].title,
+            QUERIES[line.query].title,
             SHAPE_TITLES[line.shape],
             VARIANTS[line.variant].title,
             f"{figures.rows:,}",

@@ -76,7 +76,7 @@ class Tumbling:
 
 @dataclass
 class Sliding:
-    """history: instants and values of a key in order of time; `done`: all before is told.
+    """history: instants and values of a key in order of time; `done`: all before is emitted.
 
     A ListState would be the obvious choice, but it hands its rows over one call a row;
     two arrays in one value come at once. timer: the one that is set; 0 is none.
@@ -94,12 +94,12 @@ class Sliding:
         instants, values, done, timer = self.history.get() or ([], [], 0, 0)
         rows = sorted([*zip(instants, values, strict=True), *events])
         out = list(slid(key, rows, done, watermark))
-        kept = rows[bisect_left(rows, (watermark - OVER_MS,)) :]
-        pending = bisect_left(kept, (watermark,))
-        wanted = kept[pending][0] + 1 if pending < len(kept) else 0
+        retained = rows[bisect_left(rows, (watermark - OVER_MS,)) :]
+        pending = bisect_left(retained, (watermark,))
+        wanted = retained[pending][0] + 1 if pending < len(retained) else 0
         set_timer(self.handle, timer, wanted)
-        if kept:
-            instants, values = [row[0] for row in kept], [row[1] for row in kept]
+        if retained:
+            instants, values = [row[0] for row in retained], [row[1] for row in retained]
             self.history.update((instants, values, max(done, watermark), wanted))
         else:
             self.history.clear()
@@ -110,7 +110,7 @@ class Sliding:
 
 
 def set_timer(handle: StatefulProcessorHandle, timer: int, wanted: int) -> None:
-    """A timer whose rows were told with others must not fire for nothing; 0 is none."""
+    """A timer whose rows were emitted with others must not fire for nothing; 0 is none."""
     if timer and timer != wanted:
         handle.deleteTimer(timer)
     if wanted and timer != wanted:

@@ -1,4 +1,4 @@
-"""One run of one variant in a fresh process: what is asked, and what comes back.
+"""One run of one variant in a fresh process: its settings, and its outcome.
 
     python -m bench.once '{"variant": "packed", …}'
 
@@ -21,7 +21,7 @@ from typing import Any
 
 from bench.data import Data
 from bench.measure import Batch, Figures, figures
-from bench.queries import QUESTIONS
+from bench.queries import QUERIES
 from bench.variants import VARIANTS
 
 
@@ -30,11 +30,11 @@ class Failed(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunSpec:
     """batch_files: files of a batch. results: a folder for the answer; empty keeps none."""
 
     variant: str
-    question: str
+    query: str
     data: Data
     batch_files: int
     cores: int = 2
@@ -60,8 +60,8 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a run tells. figures: None where the run is about the answer."""
+class Outcome:
+    """What a run returns. figures: None where the run is about the answer."""
 
     emitted: int
     refused: int
@@ -69,20 +69,20 @@ class Told:
     figures: Figures | None = None
 
 
-def once(asked: Asked, timeout: float = 1_800.0) -> Told:
+def once(spec: RunSpec, timeout: float = 1_800.0) -> Outcome:
     """Run in a fresh process; Failed with its last words where it fails."""
-    text = json.dumps({**asdict(asked), "began": time.time()})
+    text = json.dumps({**asdict(spec), "began": time.time()})
     with tempfile.TemporaryDirectory(prefix="bench-cwd-") as folder:
         ended = _run([sys.executable, "-m", "bench.once", text], folder, timeout)
     lines = ended.stdout.strip().splitlines()
     if ended.returncode or not lines:
         raise Failed("\n".join(ended.stderr.strip().splitlines()[-15:]))
-    return told_of(json.loads(lines[-1]))
+    return outcome_of(json.loads(lines[-1]))
 
 
-def told_of(came: dict[str, Any]) -> Told:
-    measured = came.get("figures")
-    return Told(**{**came, "figures": None if measured is None else Figures(**measured)})
+def outcome_of(saved: dict[str, Any]) -> Outcome:
+    measured = saved.get("figures")
+    return Outcome(**{**saved, "figures": None if measured is None else Figures(**measured)})
 
 
 def _run(command: list[str], folder: str, timeout: float) -> subprocess.CompletedProcess[str]:
@@ -108,15 +108,15 @@ def _environment() -> dict[str, str]:
     return {**os.environ, **python, "PYTHONPATH": os.pathsep.join(path)}
 
 
-def answer(asked: Asked) -> Told:
+def answer(spec: RunSpec) -> Outcome:
     """Run in this process."""
-    engine = importlib.import_module(f"bench.{VARIANTS[asked.variant].engine}")
-    done: Done = engine.run(asked, QUESTIONS[asked.question], asked.data)
-    measured = None if asked.results else figures(asked.began, done.batches)
+    engine = importlib.import_module(f"bench.{VARIANTS[spec.variant].engine}")
+    done: Done = engine.run(spec, QUERIES[spec.query], spec.data)
+    measured = None if spec.results else figures(spec.began, done.batches)
     read = sum(batch.rows for batch in done.batches)
-    return Told(done.emitted, done.refused, read, measured)
+    return Outcome(done.emitted, done.refused, read, measured)
 
 
-def asked(text: str) -> Asked:
+def spec(text: str) -> RunSpec:
     given = json.loads(text)
-    return Asked(**{**given, "data": Data(**given["data"])})
+    return RunSpec(**{**given, "data": Data(**given["data"])})

@@ -7,7 +7,7 @@ the state is written; every hour of event time the task is built again from what
 written, as after a restart, and its stores are measured. State is flat if no store
 ever holds a fifth more in the second half of the days than it did in the first.
 
-What it cannot tell: how a query bears a stream that is not steady, and what Spark's
+What it does not show: how a query bears a stream that is not steady, and what Spark's
 own state store makes of the same segments.
 """
 
@@ -124,13 +124,13 @@ class Sample:
 
 def samples(query: str, hours: int, rate: float) -> Iterator[Sample]:
     """Run a query over so many hours of event time; every store after each of them."""
-    asked = script(STREAMS + QUERIES[query])
+    parsed = script(STREAMS + QUERIES[query])
     blobs = DictBlobs()
-    running = EmbeddedQuery(asked, blobs=blobs)
+    running = EmbeddedQuery(parsed, blobs=blobs)
     read = list(running.offsets())
     for number in range(hours * HOUR_S // BATCH_S):
         if number * BATCH_S % HOUR_S == 0:
-            running = EmbeddedQuery(asked, blobs=blobs, token=f"hour{number}")
+            running = EmbeddedQuery(parsed, blobs=blobs, token=f"hour{number}")
         running.advance(now=(START_S + (number + 1) * BATCH_S) * 1_000_000)
         for at, stream in enumerate(read):
             running.push(stream, rows(number, rate, at))

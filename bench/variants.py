@@ -1,4 +1,4 @@
-"""What is measured: who answers, how, and to which questions.
+"""What is measured: which variants, and over which queries.
 
 A variant is a name and two functions: the process's start, and the run itself.
 """
@@ -21,11 +21,11 @@ class Variant:
     title: str
     engine: str
     way: str = ""
-    questions: tuple[str, ...] = BOTH
+    queries: tuple[str, ...] = BOTH
     slow: bool = False
 
 
-PACKED = Variant("packed", "sqlwin on Spark (packed)", "packed", questions=ALL)
+PACKED = Variant("packed", "sqlwin on Spark (packed)", "packed", queries=ALL)
 ROW_PANDAS = Variant(
     "row-pandas", "row at a time, transformWithStateInPandas", "baselines", "pandas", slow=True
 )
@@ -43,7 +43,7 @@ WINDOW_UPDATE = Variant(
 STREAM_JOIN = Variant(
     "stream-join", "Spark's stream-stream join", "baselines", "append", (JOIN.name,)
 )
-EMBEDDED = Variant("embedded", "sqlwin in process", "embedded", questions=ALL)
+EMBEDDED = Variant("embedded", "sqlwin in process", "embedded", queries=ALL)
 
 VARIANTS = {
     variant.name: variant

@@ -4,7 +4,7 @@
 --     sqlwin run queries/aircraft_days.sql
 --
 -- A session ends with a pause, not at midnight, so each is as long as the aircraft's own
--- day. A departure told of late may join two days in one: both are withdrawn then, and the
+-- day. A late departure may join two days in one: both are retracted then, and the
 -- longer one is told. Some flights have no tailnum; they are those of one aircraft, NULL.
 
 CREATE STREAM flights (

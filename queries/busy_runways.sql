@@ -1,5 +1,5 @@
 -- When are the runways busiest? Departures of the hour from each New York airport,
--- asked again every 15 minutes, so that a rush across the full hour is seen.
+-- evaluated every 15 minutes, so that a rush across the full hour is seen.
 --
 --     sqlwin run queries/busy_runways.sql
 --

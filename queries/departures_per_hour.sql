@@ -2,7 +2,7 @@
 --
 --     sqlwin run queries/departures_per_hour.sql
 --
--- Flights are told of when they land, so a departure may lie hours behind others
+-- Flights are reported when they land, so a departure may lie hours behind others
 -- that left after it: half of January by more than 1.5 hours, 1 in 276 by more
 -- than 6, the worst by 10 hours 17 minutes. With 6 hours of delay nearly every
 -- hour is whole when it is emitted full; the few that come later revise it. The

@@ -3,7 +3,7 @@
 --
 --     sqlwin run queries/last_ten.sql
 --
--- The last 10 are rows, not hours, so a departure told of late revises the 9 that follow
+-- The last 10 are rows, not hours, so a late departure revises the 9 that follow
 -- it, however long they took: of a carrier with a flight a day, more than a week of
 -- them. A median needs the values themselves, which the message store keeps. The
 -- flight_id is an OFFSET, so that it settles ties, and a file that is read twice

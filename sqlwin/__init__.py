@@ -14,7 +14,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from sqlwin.api import explain, query, run, stream
+    from sqlwin.builder.over import over
+    from sqlwin.builder.query import QueryBuilder
+    from sqlwin.builder.windows import cumulate, hop, session, sliding, tumble
     from sqlwin.errors import (
         FunctionError,
         Incomplete,
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
         SqlwinError,
     )
     from sqlwin.python_aggregates import aggregate
+    from sqlwin.runtime.rows.results import Results
 
 __version__ = "0.2.0"
 __all__ = [
@@ -32,16 +38,31 @@ __all__ = [
     "Incomplete",
     "InputDisabled",
     "InputError",
+    "QueryBuilder",
     "QueryError",
+    "Results",
     "RunError",
     "SqlwinError",
     "aggregate",
+    "cumulate",
     "explain",
+    "hop",
+    "over",
     "query",
     "run",
+    "session",
+    "sliding",
     "stream",
+    "tumble",
 ]
-_HOMES = {"aggregate": "sqlwin.python_aggregates"}
+_WINDOWS = ("cumulate", "hop", "session", "sliding", "tumble")
+_HOMES = {
+    "QueryBuilder": "sqlwin.builder.query",
+    "Results": "sqlwin.runtime.rows.results",
+    "aggregate": "sqlwin.python_aggregates",
+    "over": "sqlwin.builder.over",
+    **dict.fromkeys(_WINDOWS, "sqlwin.builder.windows"),
+}
 
 
 def __getattr__(name: str) -> object:
@@ -49,3 +70,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES.get(name, "sqlwin.api" if name.islower() else "sqlwin.errors")
     return getattr(import_module(home), name)
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """What `%load_ext sqlwin` calls: the magics `%sqlwin` and `%%sqlwin`."""
+    import_module("sqlwin.magic").load(shell)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any, overload
 from uuid import uuid4
 
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.durations import micros
+from sqlwin.builder.declared import named_stream, stream_of
+from sqlwin.builder.query import QueryBuilder
 from sqlwin.embedded.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.embedded.run import run as run_script
 from sqlwin.errors import InputError
+from sqlwin.inference import inferred_from
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.connectors.function_sink import TakeBatch
@@ -24,25 +27,27 @@ from sqlwin.runtime.connectors.progress import OnWarning, Summary
 from sqlwin.runtime.lowering.explained import explain as explain_query
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.malformed import limit
-from sqlwin.schema import RESERVED, Column
+from sqlwin.runtime.rows.results import PlanText
 from sqlwin.sql import script
 
 
 def query(
-    sql: str,
+    sql: str | QueryBuilder,
     streams: Mapping[str, Stream | pa.Schema] | None = None,
     params: Mapping[str, str] | None = None,
     functions: Sequence[PythonAggregate] = (),
     store: str | PathLike[str] | None = None,
     lazy: bool = False,
+    tables: Mapping[str, Stream | pa.Schema] | None = None,
 ) -> EmbeddedQuery:
     """A query in this process.
 
     sql: a script with CREATE STREAM … and one SELECT, or just the SELECT where
-    `streams` are given. params: values of `:name` parameters. functions: aggregates in
-    Python that the text may call, see `sqlwin.aggregate`. store: a file that `flush`
-    writes to; one that is there already is gone on from. lazy: where its message store
-    was deleted, work before the replay has filled it again.
+    `streams` are given; or what `stream(name, …)` builds. params: values of `:name`
+    parameters. functions: aggregates in Python that the text may call, see
+    `sqlwin.aggregate`. store: a file that `flush` writes to; one that is there
+    already is gone on from. lazy: where its message store was deleted, work before the
+    replay has filled it again. tables: static tables, as `streams`.
     Raises QueryError for a mistake in the text, with line, column and what is legal;
     InputError for a store of another query.
 
@@ -58,9 +63,14 @@ def query(
     >>> q.table()["total"].to_pylist()
     [5]
     """
-    asked = script(sql, _declared(streams), params, tuple(functions))
+    if isinstance(sql, QueryBuilder):
+        parsed = sql.script(params, tuple(functions))
+    else:
+        declared, static = _declared(streams), _declared(tables)
+        infer = inferred_from(Path())
+        parsed = script(sql, declared, params, tuple(functions), static, infer)
     blobs = None if store is None else DurableStore(store)
-    return EmbeddedQuery(asked, explain_query, blobs=blobs, token=uuid4().hex, lazy=lazy)
+    return EmbeddedQuery(parsed, explain_query, blobs=blobs, token=uuid4().hex, lazy=lazy)
 
 
 def run(
@@ -104,57 +114,74 @@ def run(
         stop=stop,
         on_metrics=on_metrics,
     )
-    return run_script(script(sql, params=params, functions=tuple(functions)), options)
+    parsed = script(
+        sql, params=params, functions=tuple(functions), infer=inferred_from(options.base)
+    )
+    return run_script(parsed, options)
 
 
+@overload
 def stream(
-    schema: pa.Schema, ts: str | None = None, delay: str = "0 seconds", offset: str | None = None
-) -> Stream:
-    """A stream as CREATE STREAM would declare it.
+    name: str,
+    schema: pa.Schema | Mapping[str, str],
+    /,
+    ts: str | None = None,
+    delay: str = "0 seconds",
+    offset: str | None = None,
+    *,
+    static: bool = False,
+) -> QueryBuilder: ...
 
-    ts: the event-time column; None: the one the query orders by. delay: how far the
-    watermark stays behind the greatest event time, `"5 seconds"`. offset: the column
-    that is a row's position. InputError for a column that is not there, is there
-    twice, or has a name of sqlwin's own.
+
+@overload
+def stream(
+    schema: pa.Schema,
+    ts: str | None = None,
+    delay: str = "0 seconds",
+    offset: str | None = None,
+) -> Stream: ...
+
+
+def stream(*given: Any, **options: Any) -> Stream | QueryBuilder:
+    """A stream as CREATE STREAM would declare it; with a name, what a query is built from.
+
+    schema: Arrow's, or of a named stream the types of SQL by column. ts: the event-time column;
+    None: the one the query orders by. delay: how far the watermark stays behind the greatest
+    event time, `"5 seconds"`. offset: the column that is a row's position. static: a table that
+    is read once, before the first row of a stream. InputError for a column that is not there, is
+    there twice, or has a name of sqlwin's own.
+
+    >>> stream(pa.schema([("value", pa.int64())])).columns[0].name
+    'value'
+    >>> print(stream("orders", {"value": "BIGINT"}).where("value > 1").sql())
+    SELECT *
+    FROM `orders`
+    WHERE value > 1
     """
-    columns = tuple(Column(field.name, field.type) for field in schema)
-    _check_names(schema.names, (ts, offset))
-    return Stream("", columns, ts, _micros(delay), offset=offset)
+    if given and isinstance(given[0], str):
+        return named_stream(*given, **options)
+    return stream_of(*given, **options)
 
 
-def explain(sql: str, params: Mapping[str, str] | None = None) -> str:
-    """The plan of every query of a script, as text."""
-    return explain_script(script(sql, params=params))
+def explain(
+    sql: str | QueryBuilder,
+    params: Mapping[str, str] | None = None,
+    base: str | PathLike[str] = ".",
+) -> PlanText:
+    """The plan of every query of a script, or of one that was built, as text. base: what files of
+    FROM are relative to."""
+    if isinstance(sql, QueryBuilder):
+        return sql.explain(params)
+    return PlanText(explain_script(script(sql, params=params, infer=inferred_from(Path(base)))))
 
 
 def _declared(streams: Mapping[str, Stream | pa.Schema] | None) -> dict[str, Stream]:
     named = {}
     for name, given in (streams or {}).items():
-        known = stream(given) if isinstance(given, pa.Schema) else given
+        known = stream_of(given) if isinstance(given, pa.Schema) else given
         if not isinstance(known, Stream):
             raise InputError(
                 f"stream {name!r} is a pyarrow.Schema or sqlwin.stream(…), not {given!r}"
             )
         named[name] = known
     return named
-
-
-def _check_names(names: Sequence[str], used: Iterable[str | None]) -> None:
-    for name in names:
-        if name.startswith(RESERVED):
-            raise InputError(f"names that begin with {RESERVED} are sqlwin's own: {name}")
-        if [other.lower() for other in names].count(name.lower()) > 1:
-            raise InputError(f"the column {name} is there twice; case does not distinguish them")
-    for missing in used:
-        if missing is not None and missing not in names:
-            raise InputError(f"no column {missing!r}; there are {', '.join(names)}")
-
-
-def _micros(duration: str) -> int:
-    try:
-        counted = micros(duration, None)
-    except ValueError as problem:
-        raise InputError(f"{problem}; legal is '5 seconds', '1 hour' …") from None
-    if counted < 0:
-        raise InputError(f"{duration!r} is less than nothing; legal is '5 seconds', '1 hour' …")
-    return counted

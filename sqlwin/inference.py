@@ -18,11 +18,13 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
+from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.files.globbing import listing
 from sqlwin.runtime.formats import csv_lines, json_lines
 from sqlwin.runtime.formats.content import FAILURES, is_compressed, text
 from sqlwin.runtime.formats.lines import Lines
 from sqlwin.schema import Column, Schema, type_name, type_names
+from sqlwin.sql import script
 
 SAMPLE_BYTES, SAMPLE_ROWS, SAMPLE_FILES = 1 << 20, 10_000, 5
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
@@ -83,12 +85,23 @@ class Inferred:
         return f"CREATE STREAM {_named(name)} (\n  " + ",\n  ".join(lines) + f"\n) WITH ({given});"
 
 
-def infer(path: str) -> Inferred:
+def inferred_from(base: Path) -> Callable[[str, str], Stream]:
+    """What `script` declares a file of FROM by. base: what paths are relative to."""
+
+    def stream(path: str, name: str) -> Stream:
+        (made,) = script(infer(path, base).ddl(name)).streams
+        return made
+
+    return stream
+
+
+def infer(path: str, base: Path = Path()) -> Inferred:
     """Of a file; of a folder or a pattern some of its files, from the first to the last.
-    InputError where there is none, or it has no columns."""
-    files = listing(path, Path())
+    InputError where there is none, or it has no columns. base: what a path is relative to."""
+    files = listing(path, base)
     if not files:
-        raise InputError(f"no file matches {path}")
+        under = "" if base == Path() or Path(path).is_absolute() else f"; it is relative to {base}"
+        raise InputError(f"no file matches {path}{under}")
     first = files[0]
     format_ = FORMATS.get(Path(first).suffix.lower())
     try:

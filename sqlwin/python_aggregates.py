@@ -8,7 +8,7 @@ arguments, `merger(key, state, state)`, is KIP-94's: it is passed the key of the
 
 What the engine counts on:
 
-- However rows are parted, aggregating the parts and merging them is aggregating the
+- However rows are split, aggregating the parts and merging them is aggregating the
   rows: `merger` is associative and does not look at which of its two comes first.
 - Rows come in the order of time and position; late ones after those before them.
 - NULL arguments are passed as None. A state must fit its declared type: it is stored.

@@ -72,6 +72,8 @@ _ALIASES = {
     "TIMESTAMP_LTZ": "TIMESTAMP",
     "TIMESTAMPTZ": "TIMESTAMP",
 }
+DECIMAL = ("DECIMAL", "NUMERIC", "DEC")
+"""Names of the type of decimal numbers."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Order:
 def type_named(name: str, precision: int | None = None, scale: int = 0) -> pa.DataType | None:
     """The Arrow type of a SQL type name, None where there is none."""
     upper = name.upper()
-    if upper in ("DECIMAL", "NUMERIC", "DEC"):
+    if upper in DECIMAL:
         return pa.decimal128(10 if precision is None else precision, scale)
     return _NAMES.get(_ALIASES.get(upper, upper))
 
@@ -191,6 +193,17 @@ def with_article(name: str) -> str:
 def type_names() -> tuple[str, ...]:
     """Every SQL type name, for messages."""
     return (*_NAMES, "DECIMAL(p, s)")
+
+
+def type_aliases(name: str) -> tuple[str, ...]:
+    """Other names of a SQL type.
+
+    >>> type_aliases("INT"), type_aliases("DECIMAL")
+    (('INTEGER',), ('NUMERIC', 'DEC'))
+    """
+    if name == DECIMAL[0]:
+        return DECIMAL[1:]
+    return tuple(alias for alias, to in _ALIASES.items() if to == name)
 
 
 def arrow_schema(columns: Schema) -> pa.Schema:

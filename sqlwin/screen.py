@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from shutil import get_terminal_size
 from typing import TextIO
 
 import polars as pl
 
 from sqlwin.instants import END, START, format_instant
+from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.progress import Batch, Summary
 from sqlwin.runtime.rows.render import cell, csv_text, json_lines
 from sqlwin.schema import iso_columns
@@ -123,11 +125,22 @@ class Progress:
         self.shown = 0
         self.warned: set[str] = set()
 
+    def running(self) -> AbstractContextManager[object]:
+        """Around the run."""
+        return nullcontext()
+
+    def metrics(self, more: OnMetrics | None) -> OnMetrics | None:
+        """What takes the metrics of each batch, which go to `more`."""
+        return more
+
     def starting(self, engine: str) -> None:
         self._say(f"starting {engine} …")
 
     def started(self, engine: str) -> None:
         self._say(f"{engine} is up after {time.monotonic() - self.began:.1f} s")
+
+    def serving(self, address: str) -> None:
+        self._say(f"live page: {address}")
 
     def batch(self, batch: Batch) -> None:
         marks = ", ".join(
@@ -177,6 +190,9 @@ class JsonProgress(Progress):
 
     def started(self, engine: str) -> None:
         self._event("info", "started", engine=engine, seconds=self._seconds())
+
+    def serving(self, address: str) -> None:
+        self._event("info", "serving", address=address)
 
     def batch(self, batch: Batch) -> None:
         marks = batch.watermarks.items()

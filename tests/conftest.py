@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,8 @@ from hypothesis.internal.conjecture.providers import HypothesisProvider
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Of a log of the JVM, in a report.
+LINES = 40
 # How many examples a property draws; "quick" and "more" draw the same ones each time, so
 # that a red run is red again, "long" searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
 for name, examples in {"quick": 12, "more": 24, "long": 5_000}.items():
@@ -39,10 +42,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_hypothesis_test(getattr(item, "function", None)):
             item.add_marker(pytest.mark.drawn)
-        asked = getattr(item, "fixturenames", ())
+        parsed = getattr(item, "fixturenames", ())
         marker = item.get_closest_marker("spark")
-        if "spark" in asked or (marker and not marker.kwargs.get("processes")):
+        if "spark" in parsed or (marker and not marker.kwargs.get("processes")):
             item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test of Spark that failed says what its JVM wrote last, and how it crashed if it did."""
+    report = yield
+    if report.failed and item.get_closest_marker("xdist_group"):
+        report.sections += _last_words()
+    return report
+
+
+def _last_words() -> Iterator[tuple[str, str]]:
+    from sqlwin.spark.session import log_file
+
+    for file in (log_file(), *Path.cwd().glob("hs_err_pid*.log")):
+        if file.exists() and (lines := file.read_text("utf-8", "replace").splitlines()):
+            yield (
+                file.name,
+                "\n".join(lines[:LINES] if file.name.startswith("hs") else lines[-LINES:]),
+            )
 
 
 @pytest.fixture(scope="session")

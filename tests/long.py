@@ -22,9 +22,9 @@ SEARCHES = (
 
 
 def main(arguments: list[str]) -> int:
-    asked = argparse.ArgumentParser(description="Search for what is wrong, for hours.")
-    asked.add_argument("--seed", type=int, default=1)
-    seed = str(asked.parse_args(arguments).seed)
+    options = argparse.ArgumentParser(description="Search for what is wrong, for hours.")
+    options.add_argument("--seed", type=int, default=1)
+    seed = str(options.parse_args(arguments).seed)
     failed = []
     for module, *size in SEARCHES:
         sys.stderr.write(f"{module} {' '.join(size)}, from seed {seed}\n")

@@ -4,7 +4,7 @@
 --
 -- An auction's winning bid is the highest one while it was open, of equals the first. Each
 -- is told with the average of its seller's last 10, by the time of the winning bid, itself
--- included. A higher bid withdraws the one before it, and corrects the averages that it
+-- included. A higher bid retracts the one before it, and corrects the averages that it
 -- was in. The original keeps all auctions and bids. Here a bid finds an auction that
 -- began up to an hour before it, and winners go a day after they last changed.
 

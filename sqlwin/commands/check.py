@@ -12,10 +12,10 @@ from sqlwin.runtime.connectors.sources import without_files
 
 
 def run(arguments: argparse.Namespace) -> int:
-    asked = scripts.script_of(arguments)
-    queries = asked.queries
-    read_options(asked)
-    missing = without_files(asked, scripts.base(arguments), opens=False)
+    parsed = scripts.script_of(arguments)
+    queries = parsed.queries
+    read_options(parsed)
+    missing = without_files(parsed, scripts.base(arguments), opens=False)
     for each in missing:
         if each.certain:
             raise InputError(each.message)

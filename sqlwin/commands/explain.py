@@ -3,25 +3,59 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 
+from sqlwin.analysis import analyzed
 from sqlwin.commands import scripts
+from sqlwin.engines import engine
 from sqlwin.errors import InputError
 from sqlwin.operators.load import Load
+from sqlwin.plan.explain.mermaid import mermaid
+from sqlwin.plan.explain.structure import structure
+from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.runtime.connectors.option_reader import read_options
-from sqlwin.runtime.lowering.explained import explain_script
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.runtime.lowering.explained import explain_script, stores_of
 from sqlwin.runtime.size.load import load
+from sqlwin.screen import Progress
 
 
 def run(arguments: argparse.Namespace) -> int:
-    asked = scripts.script_of(arguments)
+    parsed = scripts.script_of(arguments)
     bearing = _load(arguments)
-    read_options(asked)
-    print(explain_script(asked))
+    read_options(parsed)
+    if arguments.format != "text":
+        if bearing is not None or arguments.analyze:
+            raise InputError("--rate, --keys and --analyze go with --format text")
+        print(_drawn(parsed, arguments.format))
+        return 0
+    print(_analyzed(parsed, arguments) if arguments.analyze else explain_script(parsed))
     if bearing is not None:
         from sqlwin.runtime.size.estimate import state_text
 
-        print("", state_text(asked, bearing), sep="\n")
+        print("", state_text(parsed, bearing), sep="\n")
     return 0
+
+
+def _analyzed(parsed: Script, arguments: argparse.Namespace) -> str:
+    """Each query is run, one after the other."""
+    progress = Progress(sys.stderr)
+    run = engine(arguments.engine, progress)
+    options = RunOptions(scripts.base(arguments), on_warning=progress.warning)
+    queries = [each for each in parsed.statements if isinstance(each, Query)]
+    return "\n\n".join(analyzed(parsed, query, options, run) for query in queries)
+
+
+def _drawn(parsed: Script, format: str) -> str:
+    found = structure(parsed, stores_of)
+    if format == "json":
+        return json.dumps(found, indent=2, ensure_ascii=False)
+    if format == "mermaid":
+        return mermaid(found)
+    from sqlwin.plan_diagram import svg
+
+    return svg(found)
 
 
 def _load(arguments: argparse.Namespace) -> Load | None:

@@ -18,9 +18,9 @@ QUESTIONS = ("key", "since", "to", "store", "sql", "batch")
 def moves(arguments: argparse.Namespace) -> bool:
     """Whether it is one of these; InputError where it is several things at once."""
     given = [name for name in MOVES if getattr(arguments, name) is not None]
-    asked = [name for name in QUESTIONS if getattr(arguments, name) is not None]
+    chosen = [name for name in QUESTIONS if getattr(arguments, name) is not None]
     named = [f"--{name.rstrip('_')}" for name in given]
-    if given and (len(given) > 1 or asked or arguments.status):
+    if given and (len(given) > 1 or chosen or arguments.status):
         raise InputError(f"{named[0]} stands alone: it asks nothing")
     only = {"buckets": ("import_",), "partitions": ("import_", "repartition")}
     for name, behind in {**only, "engine": ("import_",)}.items():

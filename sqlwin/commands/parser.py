@@ -20,9 +20,14 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--param", action="append", default=[], metavar="name=value", help="a :name parameter"
         )
+    explain_.add_argument("--format", choices=("text", "json", "mermaid", "svg"), default="text")
     explain_.add_argument("--rate", metavar="ROWS/UNIT", help="and the state to expect: 1000/s")
     explain_.add_argument("--keys", metavar="N", help="of so many distinct keys: 1e6")
     explain_.add_argument("--width", metavar="BYTES", help="of a string, 16 where not given")
+    explain_.add_argument("--analyze", action="store_true", help="run it, and what was measured")
+    explain_.add_argument(
+        "--engine", choices=("spark", "embedded"), default="embedded", help="of --analyze"
+    )
     run.add_argument("--engine", choices=("spark", "embedded"), default="spark")
     run.add_argument("--output", choices=("table", "json", "csv"), default="table")
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")
@@ -37,15 +42,32 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--conf", action="append", default=[], metavar="spark.name=value", help="a setting of Spark"
     )
+    run.add_argument("--plain", action="store_true", help="lines, and no view that is redrawn")
+    run.add_argument(
+        "--record", type=Path, metavar="FILE", help="keep what happened, for sqlwin timeline"
+    )
+    run.add_argument("--ui", type=int, metavar="PORT", help="a live page on this machine")
     run.add_argument("--log", choices=("text", "json"), default="text", help="how stderr is")
     _add_test(commands.add_parser("test", help="run goldens: queries with what they are to emit"))
     infer = commands.add_parser("infer", help="print the CREATE STREAM that reads a file")
     infer.add_argument("file", help="CSV, JSON lines or Parquet; a folder or a pattern of them")
     infer.add_argument("--name", help="of the stream; else that of the file")
+    _add_timeline(commands.add_parser("timeline", help="draw what came, and what was emitted"))
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
+    _add_shell(commands.add_parser("shell", help="type statements, or pipe them in"))
     doctor = commands.add_parser("doctor", help="look whether this machine has what a run needs")
     doctor.add_argument("--quick", action="store_true", help="start no engine")
     return made
+
+
+def _add_shell(shell: argparse.ArgumentParser) -> None:
+    shell.add_argument("file", nargs="?", type=Path, help="statements to begin with")
+    shell.add_argument("--engine", choices=("embedded", "spark"), default="embedded")
+    shell.add_argument("--output", choices=("table", "json", "csv"), default="table")
+    shell.add_argument("--follow", action="store_true", help="queries go on as files arrive")
+    shell.add_argument(
+        "-c", "--command", dest="command_text", metavar="TEXT", help="answer this, and leave"
+    )
 
 
 def _add_state(state: argparse.ArgumentParser) -> None:
@@ -94,4 +116,23 @@ def _add_test(test: argparse.ArgumentParser) -> None:
     test.add_argument("--rows", type=int, default=20, metavar="N", help="of each stream of --new")
     test.add_argument(
         "--param", action="append", default=[], metavar="name=value", help="a parameter of --new"
+    )
+
+
+def _add_timeline(timeline: argparse.ArgumentParser) -> None:
+    timeline.add_argument("file", type=Path, help="a script, a .golden, or a .jsonl of --record")
+    timeline.add_argument("-o", "--output", type=Path, metavar="FILE", help=".html, .svg or .png")
+    timeline.add_argument(
+        "--only", action="append", default=[], metavar="column=value", help="rows and results of it"
+    )
+    timeline.add_argument("--from", dest="since", metavar="TS", help="event time from here")
+    timeline.add_argument("--to", metavar="TS", help="event time to here")
+    timeline.add_argument("--rows", type=int, metavar="N", help="of a script: of each stream")
+    timeline.add_argument("--batches", type=int, metavar="N", help="that they are cut into")
+    timeline.add_argument(
+        "--pace", type=float, metavar="SECONDS", help="of processing time between two batches"
+    )
+    timeline.add_argument("--query", type=int, metavar="N", help="of a script with several")
+    timeline.add_argument(
+        "--param", action="append", default=[], metavar="name=value", help="a :name parameter"
     )

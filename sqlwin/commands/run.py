@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import logging
+import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import TextIO
 
+from sqlwin.analysis import explained
 from sqlwin.commands import leaving, scripts
+from sqlwin.commands.observing import observed
+from sqlwin.engines import engine
 from sqlwin.errors import InputError
 from sqlwin.interrupts import TERMINATED, terminations
 from sqlwin.metrics_outlet import metrics_outlet
@@ -16,44 +20,60 @@ from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.options.settings import FIXED, SPARK
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.rows.malformed import limit
 from sqlwin.screen import JsonProgress, Progress, screen
 
+PLAIN = "SQLWIN_PLAIN"
+"""A variable that asks for plain lines, as `--plain` does."""
+
 
 def run(arguments: argparse.Namespace) -> int:
-    asked = scripts.script_of(arguments)
-    progress = (JsonProgress if arguments.log == "json" else Progress)(sys.stderr)
+    parsed = scripts.script_of(arguments)
+    progress, out = _progress(arguments)
     options = RunOptions(
         base=scripts.base(arguments),
         checkpoint=arguments.checkpoint,
         drain=arguments.drain,
         follow=arguments.follow,
-        show=screen(arguments.output, sys.stdout),
+        show=screen(arguments.output, out),
         on_errors=progress.errors,
         on_batch=progress.batch,
         on_warning=progress.warning,
         max_errors=None if arguments.max_errors is None else limit(arguments.max_errors),
         conf=_conf(arguments),
-        on_started=lambda: progress.started("Spark"),
+        watched=sys.stdout.isatty(),
     )
-    for answer in answers(asked, explain):
+    started = engine(arguments.engine, progress)
+    for answer in answers(parsed, explained(parsed, options, started)):
         print(answer)
-    if not asked.queries:
+    if not parsed.queries:
         return 0
-    if arguments.engine == "embedded":
-        from sqlwin.embedded.run import run as started
-    else:
-        progress.starting("Spark")  # which takes seconds to say anything itself
-        # it logs traces of what is raised here, and would where Ctrl-C falls into its start
-        logging.getLogger().addHandler(logging.NullHandler())
-        from sqlwin.spark.run import run as started
-    with terminations() as terminated, _metrics(arguments.metrics) as on_metrics:
-        summary = started(asked, replace(options, stop=terminated.is_set, on_metrics=on_metrics))
+    outlet = _metrics(arguments.metrics)
+    with (
+        terminations() as terminated,
+        outlet as on_metrics,
+        observed(arguments, parsed, progress.serving) as seen,
+        progress.running(),
+    ):
+        hooks = seen.hooks(progress.metrics(on_metrics))
+        summary = started(parsed, replace(options, stop=terminated.is_set, **hooks))
     progress.done(summary)
     if arguments.follow or summary.stopped:  # or it was interrupted
         progress.stopped(f"stopped{leaving.left(arguments)}")
     return 0 if arguments.follow or not summary.stopped else TERMINATED
+
+
+def _progress(arguments: argparse.Namespace) -> tuple[Progress, TextIO]:
+    """And where results go: a view is below them where they are on the same terminal."""
+    if arguments.log == "json":
+        return JsonProgress(sys.stderr), sys.stdout
+    plain = arguments.plain or PLAIN in os.environ or os.environ.get("TERM") == "dumb"
+    if plain or not sys.stderr.isatty():
+        return Progress(sys.stderr), sys.stdout
+    from sqlwin.live.display import LiveProgress
+
+    progress = LiveProgress(sys.stderr, arguments.follow)
+    return progress, progress.above(sys.stdout) if sys.stdout.isatty() else sys.stdout
 
 
 def _conf(arguments: argparse.Namespace) -> dict[str, str]:

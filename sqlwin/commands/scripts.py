@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from sqlwin.errors import InputError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.sql import script
 
 
 def script_of(arguments: argparse.Namespace) -> Script:
-    asked = script(_text(arguments.file), params=params(arguments.param))
-    if not asked.statements and arguments.command != "check":
+    parsed = script(
+        _text(arguments.file), params=params(arguments.param), infer=_infer(base(arguments))
+    )
+    if not parsed.statements and arguments.command != "check":
         raise InputError(f"{arguments.file} asks for nothing: it has no SELECT and no INSERT INTO")
-    return asked
+    return parsed
+
+
+def _infer(base: Path) -> Callable[[str, str], Stream]:
+    """As `inferred_from`, which is imported when a script names a file."""
+
+    def stream(path: str, name: str) -> Stream:
+        from sqlwin.inference import inferred_from
+
+        return inferred_from(base)(path, name)
+
+    return stream
 
 
 def _text(file: Path) -> str:

@@ -10,18 +10,21 @@ those not sent yet, or, after a flush, those that were cleared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta, timezone
 from functools import cached_property
 
 import polars as pl
-import pyarrow as pa
 
+from sqlwin.embedded.async_results import Batches, Clock, processed
 from sqlwin.embedded.callback_delivery import Callback, CallbackDelivery
 from sqlwin.embedded.error_rows import ErrorRows
 from sqlwin.embedded.output_buffer import OutputBuffer
+from sqlwin.embedded.query_page import page
 from sqlwin.embedded.query_position import resumed, unsent_outputs, write, write_source_text
 from sqlwin.errors import Incomplete, InputError, RunError, StateError
+from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.nodes import Query, Script, Stream
 from sqlwin.runtime.files.source import decoded
@@ -32,6 +35,7 @@ from sqlwin.runtime.lowering.input_pipelines import prepare_batch
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.rows.conform import Rows, frame_of, unknown_columns
 from sqlwin.runtime.rows.instants import Instant, micros
+from sqlwin.runtime.rows.results import PlanText, Results
 from sqlwin.runtime.state_queries import QueryableState, StateQueries
 from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.runtime.tasks.task import Output
@@ -162,24 +166,36 @@ class EmbeddedQuery(QueryableState):
         self._delivery.callback = callback
         self._deliver()
 
-    def results(self, clear: bool = True) -> pa.Table:
+    def results(self, clear: bool = True) -> Results:
         """The outputs that wait: the columns, then op, emit, revision, row_key.
 
         clear: they wait no longer; False copies them and leaves them for `flush`.
         """
-        outputs = self._outputs.fresh().to_arrow()
+        outputs = Results(self._outputs.fresh().to_arrow())
         if clear:
             self._delivery.check_outside("results(clear=True)")
             self._outputs.drop()
         return outputs
 
-    def table(self) -> pa.Table:
-        """The last revision of every row_key, less what was withdrawn."""
-        return self._outputs.last().to_arrow()
+    async def process(
+        self, batches: Batches, drain: bool = True, clock: Clock | None = None
+    ) -> AsyncIterator[Results]:
+        """Push each batch, and yield what it has emitted; at the end, what `drain` emits.
 
-    def expired(self, clear: bool = False) -> pa.Table:
+        batches: (name of a stream, rows), or rows alone where one stream is read; any iterable, or
+        an asynchronous one. The next is asked for when the results of the one before are used up.
+        clock: is asked before each batch, for `advance(now=…)`; rows may be none.
+        """
+        async for results in processed(self, batches, drain, clock):
+            yield results
+
+    def table(self) -> Results:
+        """The last revision of every row_key, less what was retracted."""
+        return Results(self._outputs.last().to_arrow())
+
+    def expired(self, clear: bool = False) -> Results:
         """The error stream since it was last cleared; columns as in docs/errors.md."""
-        rows = self._error_rows.rows().to_arrow()
+        rows = Results(self._error_rows.rows().to_arrow())
         if clear:
             self._error_rows.pending.clear()
         return rows
@@ -188,9 +204,27 @@ class EmbeddedQuery(QueryableState):
         """Rows not taken, by reason, those of EXPIRED COUNT among them."""
         return dict(self._error_rows.counts)
 
-    def explain(self) -> str:
+    def explain(self) -> PlanText:
         """Operator, stores, message key, policies, lateness and retention."""
-        return self._explain(self._chain.top.query)
+        return PlanText(self._explain(self._chain.top.query))
+
+    def _repr_html_(self) -> str:
+        return page(self)
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """Names of the streams and static tables that are read."""
+        return tuple(self._chain.streams)
+
+    def watermark(self, stream: str) -> datetime | None:
+        """Of a stream; None before its first row, and of static tables."""
+        named = self.stream(stream).name
+        reached = START if named in self._chain.tables else self._task.watermark(named)
+        return None if reached <= START else _datetime(reached)
+
+    def pushed(self, stream: str) -> int:
+        """How many rows of a stream were pushed, those of the error stream among them."""
+        return self._position.rows_of(self._other(self.stream(stream).name))
 
     def stream(self, stream: str) -> Stream:
         """A stream or static table that is read, as it is declared. InputError for others."""
@@ -344,3 +378,10 @@ class EmbeddedQuery(QueryableState):
     def _other(self, stream: str) -> str | None:
         """As `QueryPosition` calls a stream."""
         return None if stream == next(iter(self._chain.streams)) else stream
+
+
+def _datetime(instant: int) -> datetime | None:
+    """None beyond the years that Python counts."""
+    with suppress(OverflowError):
+        return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=instant)
+    return None

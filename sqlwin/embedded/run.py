@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
@@ -23,19 +23,29 @@ import polars as pl
 from sqlwin.embedded.batch_clock import BatchClock
 from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
 from sqlwin.embedded.outbox import Outbox
+from sqlwin.embedded.piece_size import piece_size
 from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress, forget_end, note_end
 from sqlwin.embedded.timer import Timer
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.options.settings import run_settings
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
 from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet, outlets
-from sqlwin.runtime.connectors.progress import Batch, Summary
+from sqlwin.runtime.connectors.progress import Batch, BatchRows, Summary
 from sqlwin.runtime.connectors.reloads import ReloadedTable
-from sqlwin.runtime.connectors.sources import check_sources, lags, places, source_of
+from sqlwin.runtime.connectors.sources import (
+    FileSource,
+    NexmarkSource,
+    Source,
+    check_sources,
+    lags,
+    places,
+    source_of,
+)
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.files.pieces import Piece
@@ -122,12 +132,13 @@ def _warn(texts: Iterable[str], options: RunOptions) -> None:
 @dataclass(frozen=True)
 class _Read:
     """Pieces of one stream. end: one more than the number of the last. rows: in them, also bad
-    ones."""
+    ones. decoded: the others, of each piece."""
 
     batch: PreparedBatch
     malformed: pl.DataFrame
     end: int
     rows: int
+    decoded: tuple[pl.DataFrame, ...]
 
     def then(self, more: _Read) -> _Read:
         """Both, in this order."""
@@ -136,6 +147,7 @@ class _Read:
             pl.concat([self.malformed, more.malformed]),
             more.end,
             self.rows + more.rows,
+            self.decoded + more.decoded,
         )
 
 
@@ -153,6 +165,7 @@ class _Runner:
         self.query, self.number = script.queries[number], number
         self.malformed, self.opened = malformed, ExitStack()
         self.options, self.source_text = options, script.source_text
+        self.settings = run_settings(script.settings)
         self.chain = chain(self.query)
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.reloaded = {
@@ -182,6 +195,7 @@ class _Runner:
         if not read_:
             return False
         timer.lap("read")
+        before = self._watermarks()
         rows = sum(each.rows for each in read_.values())
         input_batch = of_streams(each.batch for each in read_.values())
         self.clock.record(self.progress.batch + 1, at)
@@ -197,8 +211,30 @@ class _Runner:
         malformed = [each.malformed for each in read_.values()]
         errors = pl.concat([*malformed, input_batch.errors, output.errors])
         ends = {name: each.end for name, each in read_.items()}
+        taken = [(name, part) for name, each in read_.items() for part in each.decoded]
         self._finish(output, errors, ends, summary, rows, timer)
+        self._show(output, errors, taken, before, at, rows)
         return True
+
+    def _watermarks(self) -> dict[str, int]:
+        return {name: self.task.watermark(name) for name in self.chain.streams}
+
+    def _show(
+        self,
+        output: Output,
+        errors: pl.DataFrame,
+        taken: Sequence[tuple[str, pl.DataFrame]],
+        before: Mapping[str, int],
+        at: int,
+        read: int,
+    ) -> None:
+        if self.options.on_rows is not None:
+            number, after = self.progress.batch, self._watermarks()
+            self.options.on_rows(
+                BatchRows(
+                    self.number, number, taken, output.results, errors, before, after, at, read
+                )
+            )
 
     def _next(self, name: str, at: int) -> _Read | None:
         """The next piece of a stream, if there is one; of a table all files, once, or another
@@ -224,7 +260,17 @@ class _Runner:
         if files.left() or (name in self.listed and not self.options.follow):
             return
         self.listed.add(name)
-        self.sources[name].find(files, self.options.base, ends=static or self.options.ends)
+        size = None if static else self._piece_size(self.sources[name])
+        self.sources[name].find(files, self.options.base, size, static or self.options.ends)
+
+    def _piece_size(self, source: Source) -> int | None:
+        if not isinstance(source, FileSource):
+            return None
+        base = self.options.base
+        watched = self.options.watched and self.settings.batch_bytes is None
+        splits = source.splits(base) if watched else ()
+        total = sum(source.weight(source.split(each, base)) for each in splits)
+        return piece_size(self.settings.batch_bytes, total, self.options.watched)
 
     def _read(self, name: str, number: int, piece: Piece, at: int) -> _Read:
         watermark = self.task.watermark(name)
@@ -235,7 +281,7 @@ class _Runner:
             self.options.on_warning(warning)
         through = prepare_batch(self.chain.pipelines, name, decoded_rows.rows, watermark, now=at)
         rows = len(decoded_rows.rows) + len(decoded_rows.errors)
-        return _Read(through, decoded_rows.errors, number + 1, rows)
+        return _Read(through, decoded_rows.errors, number + 1, rows, (decoded_rows.rows,))
 
     def tick(self, summary: Summary) -> None:
         """Emit the corrections whose period is over."""
@@ -265,10 +311,11 @@ class _Runner:
             self.blobs.close()
 
     def _without_rows(self, summary: Summary, end: bool) -> None:
-        timer = Timer()
-        output = self.task.take({}, {}, now(), end=end)
+        timer, before, at = Timer(), self._watermarks(), now()
+        output = self.task.take({}, {}, at, end=end)
         timer.lap("operators")
         self._finish(output, output.errors, {}, summary, 0, timer)
+        self._show(output, output.errors, (), before, at, 0)
 
     def _finish(
         self,
@@ -315,7 +362,8 @@ class _Runner:
     def _measure(self, batch: Batch, errors: pl.DataFrame, timer: Timer) -> None:
         if self.options.on_metrics is None:
             return
-        measured = zip(self.chain.stages, self.task.measured(), strict=True)
+        did = self.task.measured(sizes=self.options.watched)
+        measured = zip(self.chain.stages, did, strict=True)
         metrics = QueryMetrics(
             self.number,
             batch.number,
@@ -328,8 +376,18 @@ class _Runner:
             tuple(OperatorMetrics(name_of(stage), **asdict(each)) for stage, each in measured),
             {name: len(files.left()) for name, files in self.progress.streams.items()},
             {name: found for name in self.sources if (found := self._lags(name))},
+            self._bytes(),
         )
         self.options.on_metrics(metrics)
+
+    def _bytes(self) -> dict[str, tuple[int, int]]:
+        """Of each stream of files: those that were read, and those that there are."""
+        found = {}
+        for name, files in self.progress.streams.items():
+            if isinstance(self.sources[name], FileSource | NexmarkSource):
+                read_ = sum(end.hi for end in files.files.values())
+                found[name] = read_, read_ + sum(piece.hi - piece.lo for piece in files.pieces)
+        return found
 
     def _lags(self, name: str) -> dict[str, int]:
         return lags(self.sources[name], self.progress.streams[name])

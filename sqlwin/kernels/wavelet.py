@@ -1,7 +1,7 @@
 """The k-th smallest of a range of rows, for many ranges at once.
 
 A wavelet matrix: level by level, from the highest bit of the codes to the lowest,
-rows are parted, stably, those with bit 0 before those with bit 1. A range of rows
+rows are split, stably, those with bit 0 before those with bit 1. A range of rows
 stays a range on the way down whichever side it follows, and how many zeros stand
 before each row says where it goes. So a query is one step a level, and all
 queries take it together: O(log distinct) numpy passes.
@@ -112,9 +112,9 @@ def _down(
     )
 
 
-def _in_chunks(walk: Callable[[Ints, Ints, Ints], Ints], frames: Frames, asked: Ints) -> Ints:
+def _in_chunks(walk: Callable[[Ints, Ints, Ints], Ints], frames: Frames, wanted: Ints) -> Ints:
     out = np.empty(len(frames), dtype=np.int64)
     for start in range(0, len(frames), CHUNK):
         chunk = slice(start, start + CHUNK)
-        out[chunk] = walk(frames.lo[chunk], frames.hi[chunk], asked[chunk])
+        out[chunk] = walk(frames.lo[chunk], frames.hi[chunk], wanted[chunk])
     return out

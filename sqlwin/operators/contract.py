@@ -6,7 +6,7 @@ emissions on every host and after every restart. The host calls `on_batch`,
 `on_watermark`, `on_tick` in this order, and `on_end` after them at an end of input.
 
 Emissions are frames with the operator's output columns and then `__op`,
-`__emit`, `__revision`, `__row_key`. Where an operator has to `withdraw`,
+`__emit`, `__revision`, `__row_key`. Where an operator has `update_before` set,
 each `+U` stands directly below the `-U` it replaces.
 """
 
@@ -141,7 +141,7 @@ class Judging(Operator, Protocol):
         """Those of a batch's rows that are stored where no position is kept for admission."""
 
 
-class Joining(Timed, Protocol):
+class JoinOperator(Timed, Protocol):
     """An operator over two inputs. Its watermark is the least of those of its inputs."""
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:

@@ -8,7 +8,7 @@
 Admission, emission and state queries read the same ones. What an operator makes of a horizon is
 its own: windows go by their end, sessions by how far they reach, rows of a join by the reach of
 its window, those of OVER by their frames (`retention` of `windows`, `sessions` and `joins`,
-`over.limits`).
+`over.row_horizons`).
 
 Of rows that only come the instant of the n-th newest never goes back. Where rows may be retracted
 it may; but what was evicted is gone, and a row that was refused for its age must not be retracted
@@ -81,8 +81,8 @@ def floored(windows: pl.DataFrame, horizons: pl.DataFrame, keys: tuple[str, ...]
     """`windows` with the `__floor` of their keys, NULL where these have none."""
     if keys:
         return windows.join(horizons, on=list(keys), how="left", nulls_equal=True)
-    floor = horizons[HORIZON][0] if len(horizons) else None
-    return windows.with_columns(pl.lit(floor, pl.Int64).alias(HORIZON))
+    before = horizons[HORIZON][0] if len(horizons) else None
+    return windows.with_columns(pl.lit(before, pl.Int64).alias(HORIZON))
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Load:
     width: float = WIDTH
     delays: tuple[int, ...] = (0, 0)
 
-    def came(self, micros: float) -> float:
+    def added(self, micros: float) -> float:
         """Rows of so much event time."""
         return self.rate * micros / SECOND
 
@@ -87,7 +87,7 @@ class Retained:
     def groups(self, load: Load, micros: float) -> float:
         """Keys that have a row in so much time: K (1 - e^(-n/K)) of n rows."""
         keys = load.keys_if(self.keyed)
-        return -keys * expm1(-load.came(micros) / keys)
+        return -keys * expm1(-load.added(micros) / keys)
 
     def open(self, load: Load, reach: float) -> float:
         """Event time of which rows are needed, whatever RETAIN is."""
@@ -103,8 +103,8 @@ class Retained:
         of_key: event time of a key that is kept besides.
         """
         span, newest = self.span(load, reach), self.retain_rows
-        kept = [] if span is None else [load.came(span)]
+        kept = [] if span is None else [load.added(span)]
         if newest is not None:
-            open_ = load.came(self.open(load, reach) + of_key)
+            open_ = load.added(self.open(load, reach) + of_key)
             kept.append(newest * load.keys_if(self.keyed) + open_)
         return min(kept) if kept else NO_END

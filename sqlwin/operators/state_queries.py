@@ -1,7 +1,7 @@
 """What a window operator answers about its state, between two batches.
 
 An answer is read from the stores as they are: nothing is emitted, written or retired,
-so who asks changes no later emission. An operator that can be asked says how its
+so queries have no side effects. An operator that can be queried says how its
 windows are found, `Queryable.windows`, and which messages it keeps, `Queryable.messages`; all
 others are refused by name.
 
@@ -18,7 +18,7 @@ others are refused by name.
 A full window without a record was emitted once, for all the state knows: under LATE
 NEVER one that a late row opened, which is never emitted, looks the same.
 
-Worked example, tumbling minutes, rows of 9:00:10 and 9:01:20, no delay: asked for 9:00
+Worked example, tumbling minutes, rows of 9:00:10 and 9:01:20, no delay: a query of 9:00
 to 9:01, both minutes hold an instant of that. The first is full, revision 0; the
 second is open, revision NULL.
 """
@@ -89,10 +89,10 @@ class Queryable(Protocol):
     def order(self) -> tuple[str, ...]:
         """The columns of an answer that it is sorted by."""
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """As the module says; QueryError where none are kept."""
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         """With their positions; QueryError, with the reason, where none are kept."""
 
 

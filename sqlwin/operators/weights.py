@@ -1,17 +1,17 @@
-"""Rows that may be withdrawn: what a batch takes away and what it brings.
+"""Rows that may be retracted: what a batch takes away and what it brings.
 
-A row of weight -1 withdraws the row of the same position, with the values that one came
-with; one of weight +1 is there from now on. In a batch a position is withdrawn at most
+A row of weight -1 retracts the row of the same position, with the values that one came
+with; one of weight +1 is there from now on. In a batch a position is retracted at most
 once and comes at most once, in this order: both together replace it. One that is
 replaced by its equal is as if nothing had come.
 
-A store of rows keeps what was withdrawn as well, with its weight, for what was
+A store of rows keeps what was retracted as well, with its weight, for what was
 written last counts; it goes in its time, like any row.
 
 >>> rows = {"v": [1, 2, 1, 5], "__ts": 0, "__part": 0, "__seq": [7, 7, 8, 9]}
 >>> batch = pl.DataFrame({**rows, "__weight": [-1, 1, -1, 1]})
->>> gone, came = parted(batch)
->>> gone["__seq"].to_list(), came["v"].to_list()
+>>> removed, added = split(batch)
+>>> removed["__seq"].to_list(), added["v"].to_list()
 ([7, 8], [2, 5])
 >>> same = pl.DataFrame({"v": [3, 3], "__ts": 0, "__part": 0, "__seq": 7, "__weight": [-1, 1]})
 >>> len(effective(same)), len(effective(batch)), len(there(batch))
@@ -44,14 +44,14 @@ def effective(rows: pl.DataFrame) -> pl.DataFrame:
     return ordered.filter(~same & ~same.shift(-1, fill_value=False))
 
 
-def parted(batch: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What is withdrawn, and what is there from now on, without weights."""
-    gone = pl.col(WEIGHT) < 0
-    return batch.filter(gone).drop(WEIGHT), batch.filter(~gone).drop(WEIGHT)
+def split(batch: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What is retracted, and what is there from now on, without weights."""
+    removed = pl.col(WEIGHT) < 0
+    return batch.filter(removed).drop(WEIGHT), batch.filter(~removed).drop(WEIGHT)
 
 
 def there(records: pl.DataFrame) -> pl.DataFrame:
-    """Those that were not withdrawn, without weights; all, where none can be."""
+    """Those that were not retracted, without weights; all, where none can be."""
     if WEIGHT not in records.columns:
         return records
     return records.filter(pl.col(WEIGHT) > 0).drop(WEIGHT)

@@ -32,12 +32,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
-import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.state_queries import EDGES as JOINED
 from sqlwin.operators.state_queries import (
     SIDE,
@@ -59,6 +58,7 @@ from sqlwin.plan.properties.facts import (
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.instants import Instant, micros
 from sqlwin.runtime.rows.keys import Key, key_of
+from sqlwin.runtime.rows.results import Results
 from sqlwin.runtime.rows.scalars import Columns, evaluate
 from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
 from sqlwin.windows import JoinSessions
@@ -95,7 +95,7 @@ class QueryableState(ABC):
         """Whether messages are queried by join keys: of joins, but not of session joins."""
         return self._state_queries.by_join_keys
 
-    def fetch(self, key: Key) -> pa.Table:
+    def fetch(self, key: Key) -> Results:
         """The windows of one key, in order.
 
         key: a dict, a tuple in the order of the keys, or the value of a single key; None
@@ -105,7 +105,7 @@ class QueryableState(ABC):
 
     def windows(
         self, start: Instant | None = None, end: Instant | None = None, key: Key = None
-    ) -> pa.Table:
+    ) -> Results:
         """The windows that together cover `start` to `end`: each that holds an instant of it.
 
         Both ends are included; None is the beginning, or the end, of time. A window holds its
@@ -125,7 +125,7 @@ class QueryableState(ABC):
         end_offset: int | None = None,
         key: Key = None,
         join_keys: Key = None,
-    ) -> pa.Table:
+    ) -> Results:
         """Messages of the message store from (start_time, start_offset) to (end_time,
         end_offset), both included, ordered by them.
 
@@ -141,11 +141,11 @@ class QueryableState(ABC):
         last = queries.place(end_time, end_offset, (END, 2**63 - 1))
         range_ = MessageRange(first, last, keys)
         with self._open_stores(range_.keys) as buckets:
-            return queries.messages(range_, buckets).to_arrow()
+            return Results(queries.messages(range_, buckets).to_arrow())
 
-    def _windows(self, state_query: StateQuery) -> pa.Table:
+    def _windows(self, state_query: StateQuery) -> Results:
         with self._open_stores(state_query.keys) as buckets:
-            return self._state_queries.windows(state_query, buckets).to_arrow()
+            return Results(self._state_queries.windows(state_query, buckets).to_arrow())
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class StateQueries:
         if self._join is None:
             raise QueryError("join_keys are of joins, and the query joins nothing")
         operator = self.operator
-        assert isinstance(operator, Joining)
+        assert isinstance(operator, JoinBase)
         equal = list(operator.equal)
         if key is None:
             return self._line(join_keys, equal)
@@ -277,7 +277,7 @@ class StateQueries:
     def _window(self) -> Window:
         window = window_of(self.query.query.plan)
         if window is None:
-            raise QueryError("the query has no window, so it keeps nothing that could be asked")
+            raise QueryError("the query has no window, so it keeps nothing that could be queried")
         return window
 
     @property

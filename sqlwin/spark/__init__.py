@@ -74,6 +74,7 @@ def query(
     """
     # Spark starts several Python processes that load this package and need little of
     # it, so what is needed is imported here.
+    from sqlwin.inference import inferred_from
     from sqlwin.spark.connect import refuse_connect
     from sqlwin.spark.dataframes import bound_over, query_over
     from sqlwin.spark.scripts import SparkScript
@@ -81,7 +82,8 @@ def query(
 
     if inputs is None:
         refuse_connect(spark, "a script")
-        return SparkScript(spark, script(sql, dict(streams or {}), params, functions))
+        infer = inferred_from(Path())
+        return SparkScript(spark, script(sql, dict(streams or {}), params, functions, infer=infer))
     script_ = bound_over(sql, inputs, dict(streams or {}), params, functions)
     return query_over(spark, script_, inputs)
 

@@ -13,6 +13,7 @@ not on the order in which the shuffle delivered them.
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -128,7 +129,7 @@ def work(
     seen = [Mark.load(row.payload) for row in ordered if row.kind == MARK]
     task = Task(program.lowered[stage], blobs, uuid.uuid4().hex[:16], cache, run=program.run)
     rows: dict[int, list[pl.DataFrame]] = {}
-    errors, counts = [], [RowCounts(mark.taken, mark.late) for mark in seen]
+    errors, counts = [], [RowCounts(mark.taken, mark.late, mark.expired) for mark in seen]
     for at in range(len(task.query.inputs)):
         prepared_batches = _prepare(program, stage, at, ordered, task, blobs, _clock(seen).now)
         rows[at] = [
@@ -137,7 +138,9 @@ def work(
         ]
         errors += [prepared.errors for prepared in prepared_batches]
         counts += [prepared.counts for prepared in prepared_batches]
+    began = time.perf_counter()
     output = _run_batch(task, rows, seen)
+    seconds = time.perf_counter() - began
     task.commit()
     yield from to_stages_above(
         program, stage, label, output.results, task.output_watermark(), _clock(seen)
@@ -160,7 +163,7 @@ def work(
         stage=stage,
         emitted=len(output.results) * (owner == stage),
         errors=sum(map(len, [*refusals, *passed])),
-        counts=asdict(measured(task, output, total(counts), windows=program.measured)),
+        counts=asdict(measured(task, output, total(counts), program.measured, seconds)),
     )
     yield sent(DONE, done.dump())
 

@@ -14,7 +14,7 @@ import polars as pl
 from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import Outlet
-from sqlwin.runtime.connectors.progress import Batch, Summary
+from sqlwin.runtime.connectors.progress import Batch, BatchRows, Summary
 from sqlwin.runtime.rows.error_stream import located, no_rejects, reasons
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.spark.folder import Folder
@@ -61,6 +61,7 @@ class Delivery:
 
     A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
     run and the batch. run: the name of the checkpoint.
+    before: watermarks of each query after its last batch.
     """
 
     outlets: list[Outlet]
@@ -71,6 +72,7 @@ class Delivery:
     failure: BaseException | None = None
     places: Callable[[], Places] = dict
     lags: Callable[[int], dict[str, dict[str, int]]] = lambda _: {}
+    before: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def name_run(self, folder: Folder) -> None:
         """folder: of the checkpoint, which the name stays in."""
@@ -95,6 +97,7 @@ class Delivery:
             if self.outlets[query].sends:
                 self.outlets[query].send(self.run, batch, what.results, what.errors)
             self._measure(query, batch, what, time.perf_counter() - began)
+            self._show(query, batch, what)
         errors = pl.concat([no_rejects(), *(what.errors for what in results.values())])
         progress = Batch(
             batch,
@@ -108,6 +111,16 @@ class Delivery:
         for warning in dict.fromkeys(each for what in results.values() for each in what.warnings):
             self.options.on_warning(warning)
         self.options.on_batch(progress)
+
+    def _show(self, query: int, batch: int, what: QueryBatch) -> None:
+        """Rows that were taken are with the workers."""
+        if self.options.on_rows is None:
+            return
+        before, after, now = self.before.get(query, {}), what.watermarks, time.time_ns() // 1_000
+        self.options.on_rows(
+            BatchRows(query, batch, None, what.results, what.errors, before, after, now, what.read)
+        )
+        self.before[query] = after
 
     def _located(self, what: QueryBatch) -> QueryBatch:
         if what.errors.is_empty():

@@ -4,6 +4,10 @@
 
 A script of several queries observes each under its number: sqlwin_0, sqlwin_1. All of it is
 aggregated over the rows that say what a bucket did, see `wire.Done`; no result is counted twice.
+
+Invariant: each query that is observed is a node of Spark's plan, which Spark analyses again with
+each further one, so the time grows with their square: 1,200 took more than four minutes. Beyond
+`MOST` queries none is observed; `on_metrics` has no such limit.
 """
 
 from __future__ import annotations
@@ -21,17 +25,21 @@ from sqlwin.spark.program import Program
 from sqlwin.spark.row_kinds import DONE
 
 NAME = "sqlwin"
+MOST = 32
+"""Queries of a script that are observed."""
 
 
 def observed(packed: DataFrame, program: Program, name: str = NAME) -> DataFrame:
     """What comes out of the buckets, and with it of each query
 
     rows_read, rows_emitted, errors   BIGINT, rows of the batch
-    late, replayed                    BIGINT, rows of all operators
+    late, expired, replayed           BIGINT, rows of all operators
     watermarks                        STRUCT of TIMESTAMP by stream, NULL before the first
     operators                         ARRAY of STRUCT, those below first; see `OperatorMetrics`,
                                       sizes are NULL where no bucket tells them
     """
+    if len(program.queries) > MOST:
+        return packed
     several = len(program.queries) > 1
     for query in range(len(program.queries)):
         of_query = f"{name}_{query}" if several else name
@@ -53,6 +61,7 @@ def _metrics(program: Program, query: int) -> list[Column]:
         _sum(stages, "$.emitted").alias("rows_emitted"),
         _sum(stages, "$.errors").alias("errors"),
         _sum(stages, "$.counts.late").alias("late"),
+        _sum(stages, "$.counts.expired").alias("expired"),
         _sum(stages, "$.replayed").alias("replayed"),
         sf.struct(*marks).alias("watermarks"),
         sf.array(*(_operator(program, stage) for stage in stages)).alias("operators"),

@@ -142,7 +142,7 @@ class Program:
         """The columns of an input that a row's bucket is chosen by; none: there is one bucket.
 
         Rows that no operator takes need not meet. By its position each goes where what
-        withdraws it goes, and rows whose positions are counted there are equal ones.
+        retracts it goes, and rows whose positions are counted there are equal ones.
         """
         if self.lowered[stage].operator is not None:
             return self.lowered[stage].inputs[number].keys

@@ -123,7 +123,7 @@ class Packer:
         """To all buckets; its counts to one of them."""
         first, *others = self.program.labels[self.query]
         yield Packed(self.query, first, MARK, 0, mark.dump())
-        uncounted = replace(mark, taken=0, late=0).dump()
+        uncounted = replace(mark, taken=0, late=0, expired=0).dump()
         yield from (Packed(self.query, label, MARK, 0, uncounted) for label in others)
 
     @property
@@ -183,6 +183,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 read=counts[stage],
                 has_rows=has_rows[stage],
                 taken=taken[stage].taken,
+                expired=taken[stage].expired,
                 late=taken[stage].late,
                 reloaded=reloaded if reading.control else (),
             )

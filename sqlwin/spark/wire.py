@@ -62,9 +62,9 @@ class Mark:
 
     read: those counted here; what two stages of a query read, one of them counts.
     marks: stream to partition to greatest event time, of a derived stream to the watermark
-    of what gives it. watermark: raise those of streams to this. taken, late: of the task's rows,
-    see `RowCounts`. reloaded: static tables of which another version comes. All times in
-    microseconds.
+    of what gives it. watermark: raise those of streams to this. taken, late, expired: of the
+    task's rows, see `RowCounts`. reloaded: static tables of which another version comes. All
+    times in microseconds.
     """
 
     now: int
@@ -75,6 +75,7 @@ class Mark:
     has_rows: bool = False
     taken: int = 0
     late: int = 0
+    expired: int = 0
     reloaded: Sequence[str] = ()
 
     def dump(self) -> bytes:

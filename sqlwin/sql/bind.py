@@ -40,6 +40,7 @@ from sqlwin.sql.select.results import into, named_results, refuse_changes
 from sqlwin.sql.select.select import bind_select
 from sqlwin.sql.sources import declarations
 from sqlwin.sql.sources.derived import derived
+from sqlwin.sql.sources.files import Infer, NamedFiles
 from sqlwin.sql.sources.from_clause import Known, View, of_rows
 from sqlwin.sql.sources.readers import read_often
 from sqlwin.sql.syntax.hints import JOIN_WINDOW, sized
@@ -56,15 +57,18 @@ def script(
     params: Mapping[str, str] | None = None,
     functions: Sequence[PythonAggregate] = (),
     tables: Mapping[str, Stream] | None = None,
+    infer: Infer | None = None,
 ) -> Script:
     """Bind a text. `streams` and static `tables` are known to it as if declared; `params` are
-    values of `:name`; `functions` are aggregates that it may call.
+    values of `:name`; `functions` are aggregates that it may call; `infer` gives the stream
+    that reads a file of FROM.
 
     QueryError, with its place in `text`, for the first mistake.
     """
     prepared = prepare(text, params or {})
     given, static = _named(streams), _named(tables)
-    binding = Binding(functions=checked(functions))
+    files = NamedFiles.of(given, infer)
+    binding = Binding(functions=checked(functions), known=Known(files=files))
     binding.known.streams.update({stream.name.lower(): stream for stream in given})
     binding.known.tables.update({table.name.lower(): table for table in static})
     try:
@@ -74,7 +78,8 @@ def script(
                 binding.take(statement)
     except QueryError as error:
         raise prepared.located(error) from None
-    source_text = SourceText(text, tuple((params or {}).items()), given, static)
+    read = tuple(each for each in files.streams.values() if each not in given)
+    source_text = SourceText(text, tuple((params or {}).items()), (*given, *read), static)
     return replace(binding.script(), source_text=source_text)
 
 
@@ -122,7 +127,7 @@ class Binding:
     def fresh(self, name: ast.Name) -> str:
         """The name in lower case, if nothing has it yet."""
         key, known = name.text.lower(), self.known
-        if any(key in kind for kind in (known.streams, known.views, known.sinks, known.tables)):
+        if known.has(key):
             raise QueryError(f"{name.text} exists already", name.span, legal="another name")
         return key
 
@@ -207,7 +212,8 @@ def _query(binding: Binding, statement: ast.Select | ast.Insert) -> None:
 
 
 def _explain(binding: Binding, statement: ast.ExplainOf) -> None:
-    binding.answers.append(replace(binding.query(statement.query), explain=True))
+    query = replace(binding.query(statement.query), explain=True, analyze=statement.analyze)
+    binding.answers.append(query)
 
 
 def _describe(binding: Binding, statement: ast.DescribeOf) -> None:

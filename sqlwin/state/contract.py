@@ -114,7 +114,7 @@ class Store(Protocol):
     operator has judged it already, the store only keeps the promise.
 
     *Cuts* are horizons of single keys: `cut` hides, at once, every record that
-    agrees with a row of `floors` (NULL with NULL) and whose time is below that
+    agrees with a row of `horizons` (NULL with NULL) and whose time is below that
     row's `__floor`. As with expiry, a key's horizon only rises, a record put below
     it is silently not kept, and it is never forgotten before the store's own
     horizon passes it: to delete a key that may come again is not what a cut is for.
@@ -136,7 +136,7 @@ class Store(Protocol):
     layout: Layout
 
     @property
-    def floor(self) -> int:
+    def horizon(self) -> int:
         """No record's time is below it."""
 
     def put(self, records: pl.DataFrame) -> None:

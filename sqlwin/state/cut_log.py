@@ -34,11 +34,11 @@ class CutLog:
             self._blobs.setdefault(tuple(horizons.columns[:-1]), []).append(blob)
             self.cuts.take(horizons, known=True)
 
-    def write(self, floor: int, token: str) -> None:
+    def write(self, horizon: int, token: str) -> None:
         """Take down what rose since the last call. horizon: of the store."""
-        self._forget(floor)
+        self._forget(horizon)
         for risen in self.cuts.risen():
-            horizons = risen.filter(pl.col(HORIZON) > floor)
+            horizons = risen.filter(pl.col(HORIZON) > horizon)
             if horizons.height:
                 self._append(horizons, token)
 
@@ -47,10 +47,10 @@ class CutLog:
         for by in self.cuts.erase(gone):
             self.files.drop(blob.name for blob in self._blobs.pop(by, []))
 
-    def _forget(self, floor: int) -> None:
+    def _forget(self, horizon: int) -> None:
         for by, blobs in self._blobs.items():
-            self.files.drop(blob.name for blob in blobs if blob.hi - 1 <= floor)
-            self._blobs[by] = [blob for blob in blobs if blob.hi - 1 > floor]
+            self.files.drop(blob.name for blob in blobs if blob.hi - 1 <= horizon)
+            self._blobs[by] = [blob for blob in blobs if blob.hi - 1 > horizon]
 
     def _append(self, horizons: pl.DataFrame, token: str) -> None:
         blobs = self._blobs.setdefault(tuple(horizons.columns[:-1]), [])

@@ -77,14 +77,14 @@ class Cuts:
         risen, self._risen = self._risen, {}
         return [highest(frames) for frames in risen.values()]
 
-    def expire(self, floor: int) -> None:
+    def expire(self, horizon: int) -> None:
         """Forget the horizons that the store's own has passed."""
         for by, horizons in list(self._horizons.items()):
-            if int(horizons[HORIZON].min()) <= floor:  # type: ignore[arg-type]
-                self._horizons[by] = horizons.filter(pl.col(HORIZON) > floor)
+            if int(horizons[HORIZON].min()) <= horizon:  # type: ignore[arg-type]
+                self._horizons[by] = horizons.filter(pl.col(HORIZON) > horizon)
                 if not self._horizons[by].height:
                     del self._horizons[by]
-        if self.top <= floor:
+        if self.top <= horizon:
             self.top = START
 
     def erase(self, gone: pl.DataFrame) -> list[Columns]:
@@ -102,11 +102,11 @@ class Cuts:
     def __len__(self) -> int:
         return sum(horizons.height for horizons in self._horizons.values())
 
-    def _check(self, floor: int) -> None:
+    def _check(self, horizon: int) -> None:
         for by, horizons in self._horizons.items():
             assert horizons.columns == [*by, HORIZON] and horizons.height
             assert not horizons.select(by).is_duplicated().any()
-            assert floor < int(horizons[HORIZON].min())  # type: ignore[arg-type]
+            assert horizon < int(horizons[HORIZON].min())  # type: ignore[arg-type]
             assert int(horizons[HORIZON].max()) <= self.top  # type: ignore[arg-type]
 
 

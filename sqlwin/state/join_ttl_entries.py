@@ -4,7 +4,7 @@ Records about pairs of rows, see `pair_store`, expire with either of the two.
 
 | a row of a side was | when                                                       |
 |---------------------|------------------------------------------------------------|
-| written             | it came, was replaced or withdrawn, or came again as it was |
+| written             | it came, was replaced or retracted, or came again as it was |
 | read                | a row of the other side matched it, or a result was emitted that it is in |
 
 Reads are noted while the operator runs, and applied when it is done: so an expired row
@@ -37,32 +37,32 @@ class JoinTtlEntries:
 
     def at(self, now: int, watermark: int) -> None:
         self.noted = {}
-        for lives in self.sides.values():
-            lives.at(now, watermark)
+        for lifetimes in self.sides.values():
+            lifetimes.at(now, watermark)
 
     def begin(self, now: int, watermark: int) -> None:
-        for lives in self.sides.values():
-            lives.begin(now, watermark)
+        for lifetimes in self.sides.values():
+            lifetimes.begin(now, watermark)
 
     def end(self, now: int, watermark: int) -> None:
-        for lives in self.sides.values():
-            lives.end(now, watermark)
+        for lifetimes in self.sides.values():
+            lifetimes.end(now, watermark)
 
     def snapshot(self) -> None:
-        for lives in self.sides.values():
-            lives.snapshot()
+        for lifetimes in self.sides.values():
+            lifetimes.snapshot()
 
     @property
     def erasures(self) -> int:
-        return sum(lives.erasures for lives in self.sides.values())
+        return sum(lifetimes.erasures for lifetimes in self.sides.values())
 
     @property
     def deadline(self) -> int | None:
-        times = (lives.deadline for lives in self.sides.values())
+        times = (lifetimes.deadline for lifetimes in self.sides.values())
         return min((time for time in times if time is not None), default=None)
 
     def to_json(self) -> dict[str, Any]:
-        return {name: lives.to_json() for name, lives in self.sides.items()}
+        return {name: lifetimes.to_json() for name, lifetimes in self.sides.items()}
 
     # Rows come.
 
@@ -72,25 +72,25 @@ class JoinTtlEntries:
         For incremental cleanup each row accesses the rows of both.
         """
         rows = sum(map(len, batch.values()))
-        for name, lives in self.sides.items():
-            timed = [pl.col(TS).alias(LATEST)] if lives.ttl.time is TtlTime.EVENT else []
-            own = batch[name].select(*lives.keys, *timed)
-            lives.accessed(own, rows, others=rows - len(own))
+        for name, lifetimes in self.sides.items():
+            timed = [pl.col(TS).alias(LATEST)] if lifetimes.ttl.time is TtlTime.EVENT else []
+            own = batch[name].select(*lifetimes.keys, *timed)
+            lifetimes.accessed(own, rows, others=rows - len(own))
 
     def taken(self, batch: Mapping[str, pl.DataFrame]) -> None:
         """They were. batch: rows that are there now."""
-        for name, lives in self.sides.items():
-            lives.renewed(batch[name])
-            lives.taken()
+        for name, lifetimes in self.sides.items():
+            lifetimes.renewed(batch[name])
+            lifetimes.taken()
 
     # Rows are found.
 
     def note(self, pairs: pl.DataFrame) -> None:
         """These pairs, or results of single rows, were found; the other side's marks are NULL."""
-        for name, lives in self.sides.items():
+        for name, lifetimes in self.sides.items():
             found, names = pairs.filter(pl.col(self.there[name]).is_not_null()), self.marks[name]
             if len(found):  # else they may not have its columns
-                own = found.select(pl.col(names[key]).alias(key) for key in lives.keys)
+                own = found.select(pl.col(names[key]).alias(key) for key in lifetimes.keys)
                 self.note_rows(name, own)
 
     def note_rows(self, side: str, rows: pl.DataFrame) -> None:
@@ -111,5 +111,5 @@ def life_of(side: str) -> str:
 
 
 def sides_of(columns: Iterable[str]) -> tuple[str, ...]:
-    """Of which sides records of pairs have lives."""
+    """Of which sides records of pairs have lifetimes."""
     return tuple(side for side in ("left", "right") if life_of(side) in columns)

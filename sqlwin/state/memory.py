@@ -83,16 +83,16 @@ class MemoryStore:
         self.layout = layout
         self.combine = combine
         self._cuts = Cuts(layout) if cuts is None else cuts
-        self._floor = START
+        self._horizon = START
         self._slices: SortedDict[int, Slice] = SortedDict()
         self._work = 0  # records put and horizons cut since hidden records were last looked for
 
     @property
-    def floor(self) -> int:
-        return self._floor
+    def horizon(self) -> int:
+        return self._horizon
 
     def put(self, records: pl.DataFrame) -> None:
-        taken = between(self.layout, accept(self.layout, records), self._floor, END)
+        taken = between(self.layout, accept(self.layout, records), self._horizon, END)
         taken = self._cuts.alive(taken)
         self._work += taken.height
         for start, part in by_slice(self.layout, taken):
@@ -115,7 +115,7 @@ class MemoryStore:
         if len(loose) < 2:
             return
         frames = [
-            between(self.layout, frame, self._floor, END) if start < self._floor else frame
+            between(self.layout, frame, self._horizon, END) if start < self._horizon else frame
             for start in loose
             for frame in self._slices[start].frames
         ]
@@ -129,7 +129,7 @@ class MemoryStore:
 
     def slices(self, lo: int = START, hi: int = END) -> list[int]:
         """The slices with records that may be in lo <= time < hi, ascending."""
-        lo = max(lo, self._floor)
+        lo = max(lo, self._horizon)
         if lo >= hi:
             return []
         return list(self._slices.irange(self.layout.slice_of(lo), hi, inclusive=(True, False)))
@@ -138,21 +138,21 @@ class MemoryStore:
         self, start: int, lo: int = START, hi: int = END, keys: pl.DataFrame | None = None
     ) -> pl.DataFrame:
         """The records of one slice within a range and, checked before, of some keys; settled."""
-        slice_, lo = self._slices.get(start, Slice()), max(lo, self._floor)
+        slice_, lo = self._slices.get(start, Slice()), max(lo, self._horizon)
         if not slice_.frames:
             return self.layout.empty()
         if keys is None or len(slice_.frames) > MAX_FRAMES or slice_.settled == len(slice_.frames):
-            whole = slice_.settle(self.layout, self.combine, self._floor)
+            whole = slice_.settle(self.layout, self.combine, self._horizon)
             return matching(sliced(self.layout, whole, lo, hi), keys)
         asked = [matching(between(self.layout, f, lo, hi), keys) for f in slice_.frames]
         return settle(self.layout, self.combine, asked)
 
     def expire(self, before: int) -> None:
-        self._floor = max(self._floor, min(before, END))
-        whole = self._floor - self.layout.slice_width
+        self._horizon = max(self._horizon, min(before, END))
+        whole = self._horizon - self.layout.slice_width
         for start in list(self._slices.irange(maximum=whole)):
             del self._slices[start]
-        self._cuts.expire(self._floor)
+        self._cuts.expire(self._horizon)
 
     def cut(self, horizons: pl.DataFrame) -> None:
         horizons = accept_horizons(self.layout, horizons)
@@ -162,7 +162,7 @@ class MemoryStore:
             self.expire(greatest(horizons.to_series()))
             return
         self._cuts.take(horizons)
-        self._cuts.expire(self._floor)
+        self._cuts.expire(self._horizon)
         self._work += horizons.height
         held = sum(frame.height for slice_ in self._slices.values() for frame in slice_.frames)
         if self._work * WORTH >= held:
@@ -190,16 +190,16 @@ class MemoryStore:
 
     def _check(self) -> None:
         try:
-            self._cuts._check(self._floor)
+            self._cuts._check(self._horizon)
             for start, slice_ in self._slices.items():
                 self._check_slice(start, slice_)
         except AssertionError as broken:
-            insides = f"{self.layout}\nfloor {self._floor}\n{dict(self._slices)}"
+            insides = f"{self.layout}\nhorizon {self._horizon}\n{dict(self._slices)}"
             raise AssertionError(f"{broken}\n{insides}") from broken
 
     def _check_slice(self, start: int, slice_: Slice) -> None:
         assert start == self.layout.slice_of(start)
-        assert start + self.layout.slice_width > self._floor
+        assert start + self.layout.slice_width > self._horizon
         assert 0 <= slice_.settled <= min(1, len(slice_.frames))
         for frame in slice_.frames:
             assert frame.schema == self.layout.schema

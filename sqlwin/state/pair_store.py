@@ -10,15 +10,15 @@ which never expires. A record of an expired row is not stored.
 >>> from sqlwin.state.ttl_entries import ttl_layout
 >>> from sqlwin.state.memory import MemoryStore
 >>> known = ttl_layout({"__ts": pl.Int64()})
->>> lives = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
+>>> ttl = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
 >>> layout = Layout("revisions", (("t", pl.Int64()), ("__left.__ts", pl.Int64())), (), ("t",), DAY)
 >>> inner = paired(layout, ["left"])
 >>> place = {"left": "__left.__ts"}
->>> sides = JoinTtlEntries({"left": lives}, {"left": {"__ts": place["left"]}}, place)
+>>> sides = JoinTtlEntries({"left": ttl}, {"left": {"__ts": place["left"]}}, place)
 >>> store = PairStore(MemoryStore(inner, last_written(inner)), sides)
 >>> row = pl.DataFrame({"__ts": [5]})
 >>> rows = pl.DataFrame({"t": [1, 2, 3], "__left.__ts": [5, 6, None]})
->>> lives.begin(now=0, watermark=0); lives.accessed(row); _ = lives.assigned(row); lives.taken()
+>>> ttl.begin(now=0, watermark=0); ttl.accessed(row); _ = ttl.assigned(row); ttl.taken()
 >>> store.put(rows); store.scan(START, END).rows()
 [(1, 5), (3, None)]
 >>> sides.at(now=7 * DAY, watermark=0); store.scan(START, END).rows(), len(store.inner)
@@ -45,21 +45,21 @@ NOBODY = -1
 
 def paired(layout: Layout, sides: Iterable[str]) -> Layout:
     """The layout of the inner store. sides: those that have a TTL."""
-    lives = [life_of(side) for side in sides]
-    columns = (*layout.columns, *((name, pl.Int64()) for name in lives))
-    return replace(layout, columns=columns, keys=(*layout.keys, *lives))
+    lifetimes = [life_of(side) for side in sides]
+    columns = (*layout.columns, *((name, pl.Int64()) for name in lifetimes))
+    return replace(layout, columns=columns, keys=(*layout.keys, *lifetimes))
 
 
 class PairStore(TtlStoreBase):
     """A `Store` as the operator knows it. inner: a store of `paired` of its layout.
 
-    Records have the columns that `lives.marks` names.
+    Records have the columns that `lifetimes.marks` names.
     """
 
-    def __init__(self, inner: Store, lives: JoinTtlEntries) -> None:
+    def __init__(self, inner: Store, lifetimes: JoinTtlEntries) -> None:
         sides = sides_of(inner.layout.keys)
         super().__init__(inner, [life_of(side) for side in sides])
-        self.lives, self.sides = lives, {side: lives.sides[side] for side in sides}
+        self.lifetimes, self.sides = lifetimes, {side: lifetimes.sides[side] for side in sides}
         for side, each in self.sides.items():
             each.of.append(_OfSide(self.inner, life_of(side)))
 
@@ -67,19 +67,19 @@ class PairStore(TtlStoreBase):
         if records.is_empty():
             return
         known = accept(self.layout, records)
-        for side, lives in self.sides.items():
-            known = self._assigned(known, side, lives)
+        for side, lifetimes in self.sides.items():
+            known = self._assigned(known, side, lifetimes)
         self.inner.put(known)
 
-    def _assigned(self, records: pl.DataFrame, side: str, lives: Lifetimes) -> pl.DataFrame:
-        marks, life = self.lives.marks[side], life_of(side)
-        there = pl.col(self.lives.there[side]).is_not_null()
+    def _assigned(self, records: pl.DataFrame, side: str, lifetimes: Lifetimes) -> pl.DataFrame:
+        marks, life = self.lifetimes.marks[side], life_of(side)
+        there = pl.col(self.lifetimes.there[side]).is_not_null()
         of_rows = records.filter(there).with_columns(
-            pl.col(mark).alias(key) for key, mark in marks.items() if key in lives.keys
+            pl.col(mark).alias(key) for key, mark in marks.items() if key in lifetimes.keys
         )
-        living = lives.with_life(of_rows).rename({LIFE: life}).select(*records.columns, life)
+        live = lifetimes.with_life(of_rows).rename({LIFE: life}).select(*records.columns, life)
         nobody = records.filter(~there).with_columns(pl.lit(NOBODY, pl.Int64).alias(life))
-        return pl.concat([living, nobody])
+        return pl.concat([live, nobody])
 
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
         found = self.inner.scan(lo, hi, keys)
@@ -90,13 +90,13 @@ class PairStore(TtlStoreBase):
         self.inner._check()
         held = self.inner.scan(START, END)
         for side, each in self.sides.items():
-            lives = {*each.entries.all()[LIFE], NOBODY}
-            assert set(held[life_of(side)]) <= lives, (self.layout.name, side, lives)
+            lifetimes = {*each.entries.all()[LIFE], NOBODY}
+            assert set(held[life_of(side)]) <= lifetimes, (self.layout.name, side, lifetimes)
 
 
 @dataclass(frozen=True)
 class _OfSide:
-    """The inner store, as the lives of one side erase from it."""
+    """The inner store, as the TTL entries of one side erase from it."""
 
     inner: Store
     life: str

@@ -99,15 +99,15 @@ class SegmentStore:
         self._fresh.expire(index.floor)
 
     @property
-    def floor(self) -> int:
-        return self._fresh.floor
+    def horizon(self) -> int:
+        return self._fresh.horizon
 
     def put(self, records: pl.DataFrame) -> None:
         self._fresh.put(records)
         self._work += records.height
 
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
-        wanted, lo, hi = accept_keys(self.layout, keys), max(lo, self.floor), min(hi, END)
+        wanted, lo, hi = accept_keys(self.layout, keys), max(lo, self.horizon), min(hi, END)
         if wanted is None:
             self._fresh.settle(lo, hi)
         found = assemble(
@@ -132,7 +132,7 @@ class SegmentStore:
 
     def _above(self, run: Run) -> pl.DataFrame:
         """What the horizon leaves of a run; records that a cut hides are still there."""
-        return self._read(run, self.floor, END, None)
+        return self._read(run, self.horizon, END, None)
 
     def _read(self, run: Run, lo: int, hi: int, keys: pl.DataFrame | None) -> pl.DataFrame:
         near = [segment for segment in run if segment.lo < hi and segment.hi > lo]
@@ -145,8 +145,10 @@ class SegmentStore:
 
     def expire(self, before: int) -> None:
         self._fresh.expire(before)
-        for start in list(self._runs.irange(maximum=self.floor)):
-            self._keep(start, [[s for s in run if s.hi > self.floor] for run in self._runs[start]])
+        for start in list(self._runs.irange(maximum=self.horizon)):
+            self._keep(
+                start, [[s for s in run if s.hi > self.horizon] for run in self._runs[start]]
+            )
 
     def cut(self, horizons: pl.DataFrame) -> None:
         horizons = accept_horizons(self.layout, horizons)
@@ -154,7 +156,7 @@ class SegmentStore:
             self.expire(greatest(horizons.to_series()))
         elif horizons.height:
             self._cuts.take(horizons)
-            self._cuts.expire(self.floor)
+            self._cuts.expire(self.horizon)
             self._work += horizons.height
 
     def horizons(self) -> list[pl.DataFrame]:
@@ -189,8 +191,8 @@ class SegmentStore:
             self._flush_slice(start, token)
         if self._work * WORTH >= sum(segment.rows for segment in self._segments()):
             self._drop_hidden(token)
-        self._log.write(self.floor, token)
-        floor, self._fresh = self.floor, MemoryStore(self.layout, self.combine, self._cuts)
+        self._log.write(self.horizon, token)
+        floor, self._fresh = self.horizon, MemoryStore(self.layout, self.combine, self._cuts)
         self._fresh.expire(floor)
         self._files.turn()
         return self.index().to_json()
@@ -251,7 +253,7 @@ class SegmentStore:
             self.layout.name,
             schema_print(self.layout.schema).hex(),
             self.layout.slice_width,
-            self.floor,
+            self.horizon,
             self._files.next,
             tuple(self._segments()),
             tuple(self._files.doomed),
@@ -280,7 +282,7 @@ class SegmentStore:
                 assert 0 < len(runs) <= self.max_runs
                 check_slice(self.layout, self.combine, self._files, start, runs)
                 segments = [segment for run in runs for segment in run]
-                assert all(segment.hi > self.floor for segment in segments)
+                assert all(segment.hi > self.horizon for segment in segments)
                 assert max(segment.rows for segment in segments) <= self.segment_rows
         except AssertionError as broken:
             insides = f"dead {self._files.dead}, doomed {self._files.doomed}\n{self.index()}"

@@ -14,16 +14,16 @@ from sqlwin.state.contract import Store
 
 class TtlStoreBase(ABC):
     """A `Store` as the operator knows it. inner: its records have besides, as keys, the columns
-    `lives`.
+    `lifetimes`.
     """
 
-    def __init__(self, inner: Store, lives: Collection[str]) -> None:
+    def __init__(self, inner: Store, lifetimes: Collection[str]) -> None:
         own = inner.layout
         self.inner = inner
         self.layout = replace(
             own,
-            columns=tuple(column for column in own.columns if column[0] not in lives),
-            keys=tuple(key for key in own.keys if key not in lives),
+            columns=tuple(column for column in own.columns if column[0] not in lifetimes),
+            keys=tuple(key for key in own.keys if key not in lifetimes),
         )
 
     @abstractmethod
@@ -33,8 +33,8 @@ class TtlStoreBase(ABC):
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame: ...
 
     @property
-    def floor(self) -> int:
-        return self.inner.floor
+    def horizon(self) -> int:
+        return self.inner.horizon
 
     def expire(self, before: int) -> None:
         self.inner.expire(before)

@@ -101,7 +101,7 @@ def _written(golden: Golden, step: Step, found: StepResult | None) -> list[Block
     lines = {kind: tuple(write(shown)) for kind, shown in _tables(golden, found).items()}
     kept = {"expect": True, "errors": bool(lines["errors"]), "table": step.check("table")}
     written = [Block(kind, "", lines[kind]) for kind in lines if kept.get(kind)]
-    asked = step.check("windows")
-    if asked is None:
+    claim = step.check("windows")
+    if claim is None:
         return written
-    return [*written, replace(asked, lines=lines.get("windows", asked.lines))]
+    return [*written, replace(claim, lines=lines.get("windows", claim.lines))]

@@ -39,9 +39,9 @@ def _of_file(step: Step, stream: Stream) -> pl.DataFrame:
         raise InputError(f"of {path.name} the suffix is none of {', '.join(FORMATS)}")
     options = {"format": format_}
     kept = {name: value for name, value in stream.options if name in ("delimiter", "header")}
-    asked = replace(stream, options=tuple({**options, **kept}.items()))
+    local = replace(stream, options=tuple({**options, **kept}.items()))
     try:
-        decoded = read(str(path), 0, asked, shown=path.name)
+        decoded = read(str(path), 0, local, shown=path.name)
     except RunError as error:
         raise InputError(str(error)) from None
     if len(decoded.errors):

@@ -51,7 +51,7 @@ class Spark:
     functions: tuple[PythonAggregate, ...] = ()
 
     def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
-        outcomes, asked = {}, {}
+        outcomes, parsed = {}, {}
         for golden in goldens:
             try:
                 query = _query(bound(golden, self.functions))
@@ -63,19 +63,19 @@ class Spark:
             except InputError as mistake:
                 outcomes[golden.name] = Outcome(mistake=str(mistake))
             else:
-                asked[golden] = query
-        together = [golden for golden in asked if not _fails(golden)]
-        chained = [golden for golden in together if len(plans_of(asked[golden].plan)) > 1]
+                parsed[golden] = query
+        together = [golden for golden in parsed if not _fails(golden)]
+        chained = [golden for golden in together if len(plans_of(parsed[golden].plan)) > 1]
         plain = [golden for golden in together if golden not in chained]
-        alone = [[golden] for golden in asked if _fails(golden)]
+        alone = [[golden] for golden in parsed if _fails(golden)]
         for group in [plain, chained, *alone]:
             if group:
-                outcomes |= _apart({golden: asked[golden] for golden in group})
+                outcomes |= _apart({golden: parsed[golden] for golden in group})
         return outcomes
 
 
-def _query(asked: Script) -> Query:
-    (statement,) = asked.statements
+def _query(script: Script) -> Query:
+    (statement,) = script.statements
     assert isinstance(statement, Query)
     return statement
 
@@ -95,8 +95,8 @@ def _apart(group: dict[Golden, Query]) -> dict[str, Outcome]:
 
 def _driven(group: dict[Golden, Query]) -> tuple[dict[str, Outcome], bool]:
     """One streaming query over the steps of all goldens of a group; whether one stopped it."""
-    asked = Script((), tuple(group.values()))
-    taken = [Taken(lower(query)) for query in asked.queries]
+    script = Script((), tuple(group.values()))
+    taken = [Taken(lower(query)) for query in script.queries]
     failure = None
     with tempfile.TemporaryDirectory() as folder:
         source = StepSource(str(Path(folder) / "feed"))
@@ -111,7 +111,7 @@ def _driven(group: dict[Golden, Query]) -> tuple[dict[str, Outcome], bool]:
                 taken[number].add(emitted)
 
         try:
-            patiently(lambda: start(local_session(2), asked, checkpoint, take, base, "steps"))
+            patiently(lambda: start(local_session(2), script, checkpoint, take, base, "steps"))
         except RunError as stopped:
             failure = StepResult(failed=str(stopped))
     outcomes = {

@@ -36,14 +36,14 @@ def _bound(
 
 def _chosen(golden: Golden, whole: Script) -> Query:
     named = golden.head.get("query")
-    asked = whole.queries
-    if named is None and len(asked) == 1:
-        return asked[0]
-    found = {_name(number, query): query for number, query in enumerate(asked, start=1)}
+    queries = whole.queries
+    if named is None and len(queries) == 1:
+        return queries[0]
+    found = {_name(number, query): query for number, query in enumerate(queries, start=1)}
     if named is None or named not in found:
         wanted = "" if named is None else f" has no query {named}:"
         raise InputError(
-            f"{golden.name}:{wanted} the script has {len(asked)} queries; `query: …` in the head "
+            f"{golden.name}:{wanted} the script has {len(queries)} queries; `query: …` in the head "
             f"of the golden says which, one of {', '.join(found) or 'none'}"
         )
     return found[named]

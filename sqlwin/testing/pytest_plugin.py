@@ -45,8 +45,8 @@ class GoldenFile(pytest.File):
         from sqlwin.testing.runner import ENGINES
 
         golden = load(self.path)
-        asked = self.config.getoption("--sqlwin-engine")
-        for engine in ENGINES if asked == "both" else (asked,):
+        engine_option = self.config.getoption("--sqlwin-engine")
+        for engine in ENGINES if engine_option == "both" else (engine_option,):
             yield GoldenItem.from_parent(self, name=engine, golden=golden, engine=engine)
 
 

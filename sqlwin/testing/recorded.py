@@ -59,9 +59,9 @@ def _feeds(golden: Golden, base: Path, rows: int) -> Iterator[Block]:
     streams = {stream.name: stream for stream in sources_of(query.plan)}
     static = {table.name for table in tables_of(query.plan)}
     for name in sorted(static):
-        yield _feed(name, _first(streams[name], base, STATIC_ROWS))
+        yield _feed(name, first_rows(streams[name], base, STATIC_ROWS))
     cut = [
-        [_feed(name, part) for part in _first(stream, base, rows).iter_slices(STEP)]
+        [_feed(name, part) for part in first_rows(stream, base, rows).iter_slices(STEP)]
         for name, stream in streams.items()
         if name not in static
     ]
@@ -72,8 +72,11 @@ def _feed(stream: str, rows: pl.DataFrame) -> Block:
     return Block("feed", stream, tuple(write(of_arrow(rows.to_arrow()))))
 
 
-def _first(stream: Stream, base: Path, rows: int) -> pl.DataFrame:
-    """Well-formed rows; malformed ones are passed over."""
+def first_rows(stream: Stream, base: Path, rows: int) -> pl.DataFrame:
+    """Well-formed rows of its source, in the order of the run; malformed ones are passed over.
+
+    InputError where there are none.
+    """
     source, progress = source_of(stream), FileProgress()
     source.find(progress, base, ends=True)
     found: list[pl.DataFrame] = []

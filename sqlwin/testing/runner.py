@@ -19,7 +19,7 @@ from sqlwin.testing.outcome import Outcome
 Engine = Literal["embedded", "spark"]
 Status = Literal["passed", "failed", "gap"]
 ENGINES: tuple[Engine, ...] = ("embedded", "spark")
-EMBEDDED = InProcess("embedded", lambda asked, clock: Plain(EmbeddedQuery(asked, explain), clock))
+EMBEDDED = InProcess("embedded", lambda script, clock: Plain(EmbeddedQuery(script, explain), clock))
 
 
 class Host(Protocol):

@@ -110,7 +110,7 @@ def _flat(call: str, theirs: Answer, ours: Ours, small: float) -> tuple[Answer, 
     return Answer(theirs.type, tuple(one for one, _ in pairs)), Ours(ours.type, same)
 
 
-def _ours(rows: pa.Table, over: str, asked: Sequence[str]) -> dict[str, Ours]:
+def _ours(rows: pa.Table, over: str, parsed: Sequence[str]) -> dict[str, Ours]:
     stream = sqlwin.stream(rows.schema, ts="ts")
 
     def typed(call: str) -> Ours:
@@ -128,15 +128,15 @@ def _ours(rows: pa.Table, over: str, asked: Sequence[str]) -> dict[str, Ours]:
             raise RunError(f"rows that fail: {query.refused()}")
         return _cells(some, groups, query.table())
 
-    found = {call: typed(call) for call in asked}
-    legal = [call for call in asked if not found[call].refused]
+    found = {call: typed(call) for call in parsed}
+    legal = [call for call in parsed if not found[call].refused]
     cells = by_halves(legal, _groups(rows), values, RunError)
     made = {call: tuple(cells[call, group] for group in _groups(rows)) for call in legal}
     return found | {call: Ours(found[call].type, made[call]) for call in legal}
 
 
 def _theirs(
-    spark: SparkSession, rows: pa.Table, over: str, asked: Sequence[str]
+    spark: SparkSession, rows: pa.Table, over: str, parsed: Sequence[str]
 ) -> dict[str, Answer]:
     def typed(call: str) -> Answer:
         try:
@@ -154,8 +154,8 @@ def _theirs(
             raise RunError(type(failure).__name__) from None
         return _cells(some, groups, pa.Table.from_batches(batches))
 
-    found = {call: typed(call) for call in asked}
-    legal = [call for call in asked if not found[call].refused]
+    found = {call: typed(call) for call in parsed}
+    legal = [call for call in parsed if not found[call].refused]
     cells = by_halves(legal, _groups(rows), values, RunError)
     made = {call: tuple(cells[call, group] for group in _groups(rows)) for call in legal}
     return found | {call: Answer(found[call].type, made[call]) for call in legal}

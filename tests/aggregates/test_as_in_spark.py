@@ -48,19 +48,19 @@ OURS = ("nth_value", "nth_last", "top_k")
 
 
 def found(name: str) -> Iterator[tuple[str, str]]:
-    """Lines of `differences.txt`, each with what is told of it."""
+    """Lines of `differences.txt`, each with what is said of it."""
     for call, theirs, ours, verdict in compared(name):
         if verdict.kind not in ("same", "near"):
-            told = "\n".join(report(call, theirs, ours, verdict))
-            yield f"{verdict.kind}\t{name}\t{call}", told
+            reported = "\n".join(report(call, theirs, ours, verdict))
+            yield f"{verdict.kind}\t{name}\t{call}", reported
 
 
 @pytest.mark.parametrize("name", OF_EACH)
 def test_values_and_types(name: str) -> None:
-    told = dict(found(name))
+    reported = dict(found(name))
     known = [line for line in KNOWN.read_text("utf-8").splitlines() if f"\t{name}\t" in line]
-    assert not [told[line] for line in told if line not in known]
-    assert not [line for line in known if line not in told], "mended: take it out"
+    assert not [reported[line] for line in reported if line not in known]
+    assert not [line for line in known if line not in reported], "mended: take it out"
 
 
 @pytest.mark.long
@@ -153,8 +153,8 @@ def test_spark_has_another_answer_in_another_order(call: str, recording: SparkSe
 def test_random_tables_live(name: str, recording: SparkSession) -> None:
     """Of a type whose differences are known; the others by `tests.aggregates.live`."""
     known = {line.split("\t")[2] for line in KNOWN.read_text("utf-8").splitlines()}
-    told = list(differences(recording, name, seed=2, groups=8, form="tumble"))
-    assert [one for one in told if one.split(None, 1)[1].splitlines()[0] not in known] == []
+    reported = list(differences(recording, name, seed=2, groups=8, form="tumble"))
+    assert [one for one in reported if one.split(None, 1)[1].splitlines()[0] not in known] == []
 
 
 def test_random_windows_and_joins_have_the_recorded_answers() -> None:

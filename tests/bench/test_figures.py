@@ -8,27 +8,27 @@ import pytest
 
 from bench.measure import Batch, figures
 from bench.report import BEGIN, END, Line, Report, load, save, with_ratios, write_docs
-from bench.run import Told
+from bench.run import Outcome
 
 
-def _told(rate: int) -> Told:
+def _outcome(rate: int) -> Outcome:
     batches = [Batch(2.0, 5.0, 10), Batch(5.0, 6.0, rate, {"addBatch": 900}), Batch(6.0, 6.0, 0)]
-    return Told(rate, 0, rate + 10, figures(0.0, batches))
+    return Outcome(rate, 0, rate + 10, figures(0.0, batches))
 
 
 def _report() -> Report:
     lines = with_ratios(
         [
-            Line("tumble", "zipf", "window", _told(100), 1),
-            Line("tumble", "zipf", "packed", _told(400), 1),
-            Line("over", "zipf", "row-pandas", _told(10), 1),
+            Line("tumble", "zipf", "window", _outcome(100), 1),
+            Line("tumble", "zipf", "packed", _outcome(400), 1),
+            Line("over", "zipf", "row-pandas", _outcome(10), 1),
         ]
     )
     return Report("a machine", "some rows", lines)
 
 
 def test_start_up_and_first_batch_are_apart() -> None:
-    found = _told(400).figures
+    found = _outcome(400).figures
     assert found is not None
     assert (found.startup, found.first, found.rate) == (2.0, 3.0, 400.0)
     assert found.phases == {"addBatch": 900}
@@ -39,7 +39,7 @@ def test_a_steady_rate_needs_a_second_batch() -> None:
         figures(0.0, [Batch(0.0, 1.0, 10), Batch(1.0, 2.0, 0)])
 
 
-def test_ratios_are_to_the_packed_operator_of_the_same_question() -> None:
+def test_ratios_are_to_the_packed_operator_of_the_same_query() -> None:
     assert [line.ratio for line in _report().lines] == [4.0, 1.0, None]
 
 

@@ -70,12 +70,12 @@ def test_json_is_one_object_a_row(home: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_reader_that_has_enough(home: Path) -> None:
-    asked = [sys.executable, "-m", "sqlwin.cli", "run", str(home / "q.sql")]
+    parsed = [sys.executable, "-m", "sqlwin.cli", "run", str(home / "q.sql")]
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [*asked, "--engine", "embedded"],
+        [*parsed, "--engine", "embedded"],
         stdout=write,
         stderr=subprocess.PIPE,
         text=True,
@@ -99,12 +99,12 @@ def test_csv_and_table(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_checkpoint_keeps_windows_open_until_a_drain(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
     kept = ("--checkpoint", home / "state")
-    assert sqlwin(*asked, *kept) == 0
+    assert sqlwin(*parsed, *kept) == 0
     assert capsys.readouterr().out == ""
     land(home, "2", SECOND)
-    assert sqlwin(*asked, *kept, "--drain") == 0
+    assert sqlwin(*parsed, *kept, "--drain") == 0
     out, err = capsys.readouterr()
     assert [row["total"] for row in rows(out)] == [7]
     assert "done: 1 rows read" in err
@@ -139,10 +139,10 @@ def test_what_is_wrong_with_the_call(home: Path, capsys: pytest.CaptureFixture[s
 
 def test_parameters(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "q.sql").write_text(DECLARED + SELECT.replace("GROUP", "WHERE value > :least GROUP"))
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
-    assert sqlwin(*asked, "--param", "least=1") == 0
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--output", "json")
+    assert sqlwin(*parsed, "--param", "least=1") == 0
     assert [row["total"] for row in rows(capsys.readouterr().out)] == [2]
-    assert sqlwin(*asked) == 2
+    assert sqlwin(*parsed) == 2
     assert "least" in capsys.readouterr().err
 
 
@@ -179,7 +179,7 @@ FILED = "CREATE SINK o WITH (connector = 'files', path = 'out', format = 'csv');
 
 @pytest.mark.parametrize("command", ["check", "explain"])
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "reported"),
     [
         (
             "'files', path = 'orders",
@@ -200,15 +200,15 @@ FILED = "CREATE SINK o WITH (connector = 'files', path = 'out', format = 'csv');
         ("'csv'", "'csv', evnts = 3", "sink o has an unknown option 'evnts'"),
     ],
 )
-def test_mistakes_in_options_are_told_as_a_run_tells_them(
-    command: str, old: str, new: str, told: str, home: Path, capsys: pytest.CaptureFixture[str]
+def test_mistakes_in_options_are_reported_as_by_a_run(
+    command: str, old: str, new: str, reported: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (DECLARED + FILED + SELECT).replace(old, new)
     assert text != DECLARED + FILED + SELECT
     (home / "q.sql").write_text(text)
     assert sqlwin(command, home / "q.sql") == 2
     error = capsys.readouterr().err
-    assert told in error
+    assert reported in error
     assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 2
     assert capsys.readouterr().err == error
 
@@ -236,25 +236,25 @@ def test_a_file_that_is_not_there_is_a_mistake(
 
 def test_a_pattern_may_match_later(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "q.sql").write_text((DECLARED + SELECT).replace("orders/*", "later/*"))
-    told = f"no file matches later/*.jsonl of orders; it is relative to {home}\n"
+    reported = f"no file matches later/*.jsonl of orders; it is relative to {home}\n"
     assert sqlwin("check", home / "q.sql") == 0
-    assert capsys.readouterr().out.endswith(f"warning: {told}")
-    asked = ("run", home / "q.sql", "--engine", "embedded")
-    assert sqlwin(*asked) == 2
-    assert capsys.readouterr().err == f"error: {told}"
+    assert capsys.readouterr().out.endswith(f"warning: {reported}")
+    parsed = ("run", home / "q.sql", "--engine", "embedded")
+    assert sqlwin(*parsed) == 2
+    assert capsys.readouterr().err == f"error: {reported}"
     kept = ("--checkpoint", home / "state")
-    assert sqlwin(*asked, *kept) == 2
-    assert capsys.readouterr().err == f"error: {told}"
+    assert sqlwin(*parsed, *kept) == 2
+    assert capsys.readouterr().err == f"error: {reported}"
     (home / "later").mkdir()
     file = home / "later" / "1.jsonl"
     file.write_text("\n".join(FIRST))
-    assert sqlwin(*asked, *kept) == 0
+    assert sqlwin(*parsed, *kept) == 0
     file.unlink()  # it was read
     capsys.readouterr()
-    assert sqlwin(*asked, *kept, "--drain", "--output", "json") == 0
+    assert sqlwin(*parsed, *kept, "--drain", "--output", "json") == 0
     out, err = capsys.readouterr()
     assert [row["total"] for row in rows(out)] == [3]
-    assert f"warning: {told}" in err
+    assert f"warning: {reported}" in err
 
 
 MALFORMED = ['{"product": "tea", "value": "many", "ts": "2024-01-01T09:00:10Z"}']
@@ -276,8 +276,8 @@ def test_malformed_rows_may_end_a_run(
     home: Path, capsys: pytest.CaptureFixture[str], allowed: str, lines: list[str], code: int
 ) -> None:
     land(home, "1", lines)
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--max-errors", allowed)
-    assert sqlwin(*asked) == code
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--max-errors", allowed)
+    assert sqlwin(*parsed) == code
     error = capsys.readouterr().err
     if code == 1:
         at = lines.index(MALFORMED[0])
@@ -290,11 +290,11 @@ def test_malformed_rows_end_a_run_before_they_are_written(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The next run meets them again, and may take them."""
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", home / "state")
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", home / "state")
     land(home, "2", MALFORMED * 3)
-    assert sqlwin(*asked, "--max-errors", "2") == 1
+    assert sqlwin(*parsed, "--max-errors", "2") == 1
     assert "batch 1: 3 rows read" in capsys.readouterr().err
-    assert sqlwin(*asked, "--max-errors", "3") == 0
+    assert sqlwin(*parsed, "--max-errors", "3") == 0
     error = capsys.readouterr().err
     assert "batch 2: 3 rows read" in error
     assert "error stream: 3 rows, malformed" in error
@@ -307,20 +307,20 @@ def test_how_many_errors_is_a_count_or_a_percentage(
     home: Path, capsys: pytest.CaptureFixture[str], allowed: str
 ) -> None:
     assert sqlwin("run", home / "q.sql", f"--max-errors={allowed}", "--engine", "embedded") == 2
-    told = f"--max-errors is a count of rows, or a percentage of them, not {allowed!r}"
-    assert told in capsys.readouterr().err
+    reported = f"--max-errors is a count of rows, or a percentage of them, not {allowed!r}"
+    assert reported in capsys.readouterr().err
 
 
 def test_a_warning_where_most_rows_are_malformed(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = "warning: more than half of the first rows are malformed, "
+    reported = "warning: more than half of the first rows are malformed, "
     for lines, many in ((FIRST[:1] + MALFORMED, ""), (FIRST[:1] + MALFORMED * 2, "2 of 3")):
         land(home, "1", lines)
         assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 0
         error = capsys.readouterr().err
-        assert (told in error) == bool(many)
-        assert not many or f"{told}{many}; the first: orders 0:1: malformed: value is" in error
+        assert (reported in error) == bool(many)
+        assert not many or f"{reported}{many}; the first: orders 0:1: malformed: value is" in error
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -334,12 +334,12 @@ def test_an_interruption_is_one_line(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("sqlwin.embedded.run._loop", interrupted)
-    asked = ["run", home / "q.sql", "--engine", "embedded"]
+    parsed = ["run", home / "q.sql", "--engine", "embedded"]
     checkpoint = ["--checkpoint", home / "state"] if kept else []
-    assert sqlwin(*asked, *checkpoint) == 130
-    told = f"state is kept in {home / 'state'}; the same command goes on from there"
+    assert sqlwin(*parsed, *checkpoint) == 130
+    reported = f"state is kept in {home / 'state'}; the same command goes on from there"
     nothing = "nothing is kept; with --checkpoint DIR a run can go on where it was"
-    assert capsys.readouterr().err == f"interrupted: {told if kept else nothing}\n"
+    assert capsys.readouterr().err == f"interrupted: {reported if kept else nothing}\n"
 
 
 def test_check_of_a_script_without_sources(home: Path) -> None:
@@ -357,16 +357,16 @@ def test_check_warns_of_what_explain_warns_of(
     chained = f"SELECT MAX(n) AS most FROM ({grouped[:-1]}) g;"
     (home / "q.sql").write_text(DECLARED + grouped + joined + chained)
     assert sqlwin("check", home / "q.sql") == 0
-    first, *told = capsys.readouterr().out.splitlines()
+    first, *reported = capsys.readouterr().out.splitlines()
     assert first.endswith("q.sql: 3 queries, no mistakes")
     kept = "the aggregates of every key are kept, so state grows with keys"
     endless = "rows of orders are kept for ever, so state grows until a RETAIN or TTL is given"
     for line in (f"1: {kept}", f"2: {endless}", f"3: g: {kept}"):
-        assert f"warning: query {line}" in told
+        assert f"warning: query {line}" in reported
     assert sqlwin("explain", home / "q.sql") == 0
     explained = capsys.readouterr().out
-    assert explained.count("Warning: ") == len(told)
-    for line in told:
+    assert explained.count("Warning: ") == len(reported)
+    for line in reported:
         assert f"Warning: {line.split(': ')[-1]}" in explained
 
 
@@ -374,7 +374,7 @@ TOP = "SELECT product, value FROM orders QUALIFY RANK() OVER (ORDER BY value DES
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "reported"),
     [
         (SELECT, "so a row before the greatest ts is late; WATERMARK FOR ts AS ts - INTERVAL"),
         (TOP, "so its rows have no event time: none is too old for a RETAIN, and ties go by"),
@@ -382,22 +382,22 @@ TOP = "SELECT product, value FROM orders QUALIFY RANK() OVER (ORDER BY value DES
     ],
 )
 def test_a_stream_without_a_watermark(
-    home: Path, capsys: pytest.CaptureFixture[str], query: str, told: str | None
+    home: Path, capsys: pytest.CaptureFixture[str], query: str, reported: str | None
 ) -> None:
     def warned(text: str) -> bool:
         lines = [line for line in text.lower().splitlines() if "no watermark" in line]
-        begun = f"warning: orders declares no WATERMARK, {told}".lower()
+        begun = f"warning: orders declares no WATERMARK, {reported}".lower()
         assert len(lines) <= 1
         return bool(lines) and lines[0].startswith(begun)
 
     declared = DECLARED.replace(", WATERMARK FOR ts AS ts - INTERVAL '5' SECOND", "")
     (home / "q.sql").write_text(declared + query)
     assert sqlwin("check", home / "q.sql") == 0
-    assert warned(capsys.readouterr().out) == (told is not None)
+    assert warned(capsys.readouterr().out) == (reported is not None)
     assert sqlwin("explain", home / "q.sql") == 0
-    assert warned(capsys.readouterr().out) == (told is not None)
+    assert warned(capsys.readouterr().out) == (reported is not None)
     assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 0
-    assert warned(capsys.readouterr().err) == (told is not None)
+    assert warned(capsys.readouterr().err) == (reported is not None)
     (home / "q.sql").write_text(DECLARED + query)
     assert sqlwin("check", home / "q.sql") == 0
     assert not warned(capsys.readouterr().out)
@@ -423,7 +423,7 @@ def test_a_byte_order_mark_is_no_part_of_the_query(home: Path) -> None:
     assert sqlwin("check", home / "q.sql") == 0
 
 
-def test_a_script_that_asks_for_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_script_without_a_query(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "q.sql").write_text(DECLARED)
     assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 2
     assert "asks for nothing: it has no SELECT and no INSERT INTO" in capsys.readouterr().err
@@ -432,25 +432,25 @@ def test_a_script_that_asks_for_nothing(home: Path, capsys: pytest.CaptureFixtur
 def test_a_checkpoint_that_is_no_folder(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = home / "state"
     state.write_text("")
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
-    assert sqlwin(*asked) == 1
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
+    assert sqlwin(*parsed) == 1
     assert capsys.readouterr().err.startswith(
         f"failed: cannot keep state in {state}/query-0.sqlite"
     )
     state.unlink()
     state.mkdir()
     (state / "query-0.sqlite").write_text("not a database")
-    assert sqlwin(*asked) == 1
+    assert sqlwin(*parsed) == 1
     assert "checkpoint.json is gone, and query-0.sqlite is there" in capsys.readouterr().err
 
 
 def test_a_checkpoint_of_other_files(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = home / "state"
-    asked = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
-    assert sqlwin(*asked) == 0
+    parsed = ("run", home / "q.sql", "--engine", "embedded", "--checkpoint", state)
+    assert sqlwin(*parsed) == 0
     (state / "query-0.sqlite").write_text("not a database")
     capsys.readouterr()
-    assert sqlwin(*asked) == 1
+    assert sqlwin(*parsed) == 1
     assert "file is not a database" in capsys.readouterr().err
 
 
@@ -458,12 +458,12 @@ def test_a_sink_that_cannot_be_written(home: Path, capsys: pytest.CaptureFixture
     sink = "CREATE SINK out WITH (connector = 'files', path = 'q.sql'); INSERT INTO out"
     (home / "q.sql").write_text(DECLARED + sink + SELECT)
     assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 1
-    told = f"failed: cannot write {home}/q.sql/part-00000001.jsonl: "
-    assert capsys.readouterr().err.splitlines()[-1].startswith(told)
+    reported = f"failed: cannot write {home}/q.sql/part-00000001.jsonl: "
+    assert capsys.readouterr().err.splitlines()[-1].startswith(reported)
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ("path = 'orders', fromat = 'csv'", "has an unknown option 'fromat'; did you mean format?"),
         (
@@ -474,12 +474,12 @@ def test_a_sink_that_cannot_be_written(home: Path, capsys: pytest.CaptureFixture
     ],
 )
 def test_options_that_cannot_be(
-    home: Path, capsys: pytest.CaptureFixture[str], options: str, told: str
+    home: Path, capsys: pytest.CaptureFixture[str], options: str, reported: str
 ) -> None:
     declared = f"CREATE STREAM orders (product STRING) WITH ({options}); SELECT * FROM orders"
     (home / "q.sql").write_text(declared)
     assert sqlwin("run", home / "q.sql", "--engine", "embedded") == 2
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_a_file_of_another_format(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

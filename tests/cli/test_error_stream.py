@@ -72,10 +72,10 @@ def test_errors_go_to_their_sink_by_batch(home: Path, capsys: pytest.CaptureFixt
         "row": '{"value": 4, "ts": "2024-01-01T09:00:00Z"}',
     }
     out = capsys.readouterr()
-    told = out.out + out.err
-    assert "'two'" not in told, "what has a sink is not shown"
+    reported = out.out + out.err
+    assert "'two'" not in reported, "what has a sink is not shown"
     for count in ("1 rows, malformed", "1 rows, no event time", "1 rows, expired"):
-        assert f"error stream: {count}" in told
+        assert f"error stream: {count}" in reported
 
 
 def test_a_run_that_goes_on_writes_no_error_twice(home: Path) -> None:
@@ -98,9 +98,9 @@ def test_a_sink_that_is_not_declared_is_refused_when_run(
     text = SCRIPT.replace("CREATE SINK bad WITH (connector = 'files', path = 'bad');\n", "")
     (home / "q.sql").write_text(text)
     assert run(home) == 2
-    told = capsys.readouterr().err
-    assert "EXPIRED INTO bad: no sink is called bad" in told
-    assert "legal: CREATE SINK bad WITH (…) before the query" in told
+    reported = capsys.readouterr().err
+    assert "EXPIRED INTO bad: no sink is called bad" in reported
+    assert "legal: CREATE SINK bad WITH (…) before the query" in reported
     assert not (home / "totals").exists()
 
 
@@ -110,11 +110,11 @@ def test_expired_count_writes_no_expired_row(
     land(home, 0, 1, 2)
     (home / "q.sql").write_text(SCRIPT.replace("EXPIRED INTO bad", "EXPIRED COUNT"))
     assert run(home) == 0
-    told = capsys.readouterr().err
+    reported = capsys.readouterr().err
     assert written(home, "bad") == {}
-    assert "error stream: 1 rows, expired" in told
-    assert '"value": 4' not in told
-    assert "malformed: value is 'two', not a BIGINT" in told, "others are shown as ever"
+    assert "error stream: 1 rows, expired" in reported
+    assert '"value": 4' not in reported
+    assert "malformed: value is 'two', not a BIGINT" in reported, "others are shown as ever"
 
 
 def test_results_and_errors_may_share_a_sink(home: Path) -> None:

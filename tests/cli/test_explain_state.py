@@ -31,7 +31,9 @@ def explained(file: Path, sql: str, *more: str) -> int:
     return main(["explain", str(file), *more])
 
 
-def test_lives_are_as_many_as_keys(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_there_are_as_many_ttl_entries_as_keys(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     counts = (
         "SET 'state.ttl' = '7 days'; SELECT product, COUNT(*) AS n FROM orders GROUP BY product"
     )

@@ -30,9 +30,9 @@ def test_a_correction_needs_no_further_file(tmp_path: Path) -> None:
     (tmp_path / "q.sql").write_text(SCRIPT)
     land(tmp_path, "1", "09:00:10", 1)
     land(tmp_path, "2", "09:01:10", 8)
-    asked = [sys.executable, "-m", "sqlwin.cli", "run", str(tmp_path / "q.sql"), "--follow"]
+    command = [sys.executable, "-m", "sqlwin.cli", "run", str(tmp_path / "q.sql"), "--follow"]
     running = subprocess.Popen(
-        [*asked, "--engine", "embedded", "--output", "json"],
+        [*command, "--engine", "embedded", "--output", "json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -43,7 +43,7 @@ def test_a_correction_needs_no_further_file(tmp_path: Path) -> None:
     second = json.loads(running.stdout.readline())
     running.send_signal(signal.SIGINT)
     rest, _ = running.communicate(timeout=30)
-    told = [(row["total"], row["op"], row["emit"], row["revision"]) for row in (first, second)]
-    assert told == [(1, "+I", "full", 0), (3, "+U", "late", 1)]
+    reported = [(row["total"], row["op"], row["emit"], row["revision"]) for row in (first, second)]
+    assert reported == [(1, "+I", "full", 0), (3, "+U", "late", 1)]
     assert rest == ""  # what is open stays open
     assert running.returncode == 0

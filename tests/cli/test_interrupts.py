@@ -42,9 +42,9 @@ def test_a_second_ctrl_c_leaves_no_traceback(tmp_path: Path, again: str) -> None
     (tmp_path / "orders.jsonl").write_text('{"v": 1}\n')
     (tmp_path / "q.sql").write_text(TEXT)
     begin = f"import sys; sys.argv[0] = '{again}'\n{CLOSING}"
-    asked = [sys.executable, "-c", begin, "run", "q.sql", "--engine", "embedded"]
+    command = [sys.executable, "-c", begin, "run", "q.sql", "--engine", "embedded"]
     ended = subprocess.run(
-        asked, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     line = "interrupted: nothing is kept; with --checkpoint DIR a run can go on where it was\n"
     assert (ended.stderr, ended.returncode) == (line, 130)

@@ -39,8 +39,8 @@ def land(home: Path, name: str, *rows: tuple[int, str]) -> None:
 def ran(home: Path, *more: str) -> list[dict[str, Any]]:
     """The metrics of each batch."""
     into = home / "metrics.jsonl"
-    asked = ["run", str(home / "q.sql"), "--engine", "embedded", "--metrics", str(into), *more]
-    assert main(asked) == 0
+    command = ["run", str(home / "q.sql"), "--engine", "embedded", "--metrics", str(into), *more]
+    assert main(command) == 0
     return [json.loads(line) for line in into.read_text().splitlines()]
 
 
@@ -65,8 +65,27 @@ def test_a_line_for_each_batch(tmp_path: Path) -> None:
     assert set(first["seconds"]) == {"read", "operators", "sinks", "commit"}
     assert second["errors"] == {"expired": 1}
     operator = second["operators"][0]
-    assert [operator[name] for name in ("rows_in", "late", "rows_out")] == [2, 1, 1]
+    assert [operator[name] for name in ("rows_in", "late", "expired", "rows_out")] == [2, 1, 1, 1]
     assert (last["rows_read"], last["operators"][0]["rows_in"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("window", "retain"),
+    [
+        ("FROM SESSION(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "10 MINUTES"),
+        ("FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "1 ROWS"),
+    ],
+)
+def test_expired_rows_that_only_the_stores_know(tmp_path: Path, window: str, retain: str) -> None:
+    """They are of an operator, too: the stores say whether a row is."""
+    land(tmp_path, "a", (1, "09:00:10"), (2, "09:20:00"))
+    land(tmp_path, "b", (4, "09:00:12"), (8, "09:20:30"))
+    of = "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
+    text = TEXT.replace(of, window).replace("10 MINUTES", retain)
+    (tmp_path / "q.sql").write_text(text)
+    batches = ran(tmp_path)
+    assert batches[1]["errors"] == {"expired": 1}
+    assert [batch["operators"][0]["expired"] for batch in batches] == [0, 1, 0]
 
 
 def test_state_that_is_not_kept_has_no_size(tmp_path: Path) -> None:
@@ -114,9 +133,9 @@ def test_an_outlet_that_cannot_be_opened(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     land(tmp_path, "a", (1, "09:00:10"))
-    asked = ["run", str(tmp_path / "q.sql"), "--engine", "embedded", "--metrics"]
-    assert main([*asked, str(tmp_path / "no" / "file")]) == 2
-    assert main([*asked, "99999"]) == 2
+    command = ["run", str(tmp_path / "q.sql"), "--engine", "embedded", "--metrics"]
+    assert main([*command, str(tmp_path / "no" / "file")]) == 2
+    assert main([*command, "99999"]) == 2
     said = capsys.readouterr().err
     assert "cannot be opened: No such file or directory; legal is a file, a port" in said
     assert "--metrics 99999 cannot be opened" in said

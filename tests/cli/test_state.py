@@ -39,34 +39,34 @@ def checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 
 @pytest.fixture
-def ask(checkpoint: Path, capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def state(checkpoint: Path, capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
     """What the command prints, as rows; or its one message, where it fails."""
 
-    def asked(*options: str, file: Path = checkpoint) -> list[dict[str, object]] | str:
+    def state(*options: str, file: Path = checkpoint) -> list[dict[str, object]] | str:
         code = main(["state", str(file), "--format", "json", *options])
         out, err = capsys.readouterr()
         return err if code else [json.loads(line) for line in out.splitlines()]
 
-    return asked
+    return state
 
 
-def test_windows_by_key_and_time(ask) -> None:  # type: ignore[no-untyped-def]
-    assert [row["middle"] for row in ask("--key", '"tea"')] == [1.0, 4.0]
-    assert [row["middle"] for row in ask("--key", '{"product": null}')] == [2.0]
-    assert [row["middle"] for row in ask("--key", "null", "--from", "2024-01-01T09:01:00Z")] == []
-    assert [row["state"] for row in ask("--from", "2024-01-01T09:01:00Z")] == ["open"]
-    assert ask("--query", "1", "--to", "0")[0]["n"] == 3
+def test_windows_by_key_and_time(state) -> None:  # type: ignore[no-untyped-def]
+    assert [row["middle"] for row in state("--key", '"tea"')] == [1.0, 4.0]
+    assert [row["middle"] for row in state("--key", '{"product": null}')] == [2.0]
+    assert [row["middle"] for row in state("--key", "null", "--from", "2024-01-01T09:01:00Z")] == []
+    assert [row["state"] for row in state("--from", "2024-01-01T09:01:00Z")] == ["open"]
+    assert state("--query", "1", "--to", "0")[0]["n"] == 3
 
 
-def test_stores_and_what_they_hold(ask) -> None:  # type: ignore[no-untyped-def]
-    assert [(row["name"], row["rows"]) for row in ask()] == [
+def test_stores_and_what_they_hold(state) -> None:  # type: ignore[no-untyped-def]
+    assert [(row["name"], row["rows"]) for row in state()] == [
         *(("panes", 3), ("revisions", 0), ("messages", 3))
     ]
-    assert [row["__pane"] for row in ask("--store", "panes")] == [
+    assert [row["__pane"] for row in state("--store", "panes")] == [
         *(1704099600000000, 1704099600000000, 1704099660000000)
     ]
-    assert [row["value"] for row in ask("--store", "messages", "--key", '["tea"]')] == [1, 4]
-    assert ask("--sql", "SELECT COUNT(*) AS n FROM messages JOIN panes USING (product)") == [
+    assert [row["value"] for row in state("--store", "messages", "--key", '["tea"]')] == [1, 4]
+    assert state("--sql", "SELECT COUNT(*) AS n FROM messages JOIN panes USING (product)") == [
         {"n": 4}
     ]
 
@@ -84,28 +84,28 @@ def test_stores_and_what_they_hold(ask) -> None:  # type: ignore[no-untyped-def]
         (["--query", "2"], "there is no"),
     ],
 )
-def test_what_cannot_be_asked(ask, options: list[str], says: str) -> None:  # type: ignore[no-untyped-def]
-    assert says in ask(*options)
+def test_what_cannot_be_queried(state, options: list[str], says: str) -> None:  # type: ignore[no-untyped-def]
+    assert says in state(*options)
 
 
-def test_what_is_no_checkpoint(ask, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    assert "is no checkpoint: it is of neither engine" in ask(file=tmp_path)
-    assert "is no checkpoint: it is of neither engine" in ask(file=tmp_path / "nowhere")
-    assert "cannot read state from" in ask(file=tmp_path / "q.sql")
+def test_what_is_no_checkpoint(state, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    assert "is no checkpoint: it is of neither engine" in state(file=tmp_path)
+    assert "is no checkpoint: it is of neither engine" in state(file=tmp_path / "nowhere")
+    assert "cannot read state from" in state(file=tmp_path / "q.sql")
 
 
-def test_a_durable_store_beside_its_writer(ask, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_durable_store_beside_its_writer(state, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     file = tmp_path / "orders.state"
     query = stored(file, MEDIANS)
     push(query, A_MINUTE_EACH[:3])
-    assert "has no committed state yet" in ask(file=file)
+    assert "has no committed state yet" in state(file=file)
     query.flush()
     push(query, A_MINUTE_EACH[3:])  # not written yet
-    assert [row["middle"] for row in ask("--to", "2030-01-01", file=file)] == [1.0, 2.0]
+    assert [row["middle"] for row in state("--to", "2030-01-01", file=file)] == [1.0, 2.0]
     query.flush()
-    assert [row["middle"] for row in ask("--to", "2030-01-01", file=file)] == [3.0, 4.0]
+    assert [row["middle"] for row in state("--to", "2030-01-01", file=file)] == [3.0, 4.0]
     without(file)
-    assert "its bytes are gone" in ask("--to", "2030-01-01", file=file)
+    assert "its bytes are gone" in state("--to", "2030-01-01", file=file)
 
 
 def test_a_table_is_as_run_prints_it(checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,14 +123,14 @@ def test_a_table_is_as_run_prints_it(checkpoint: Path, capsys: pytest.CaptureFix
         *("SELECT 1; SELECT 2", "SELECT * FROM glob('/*')", "SELECT (FROM read_text('/etc/x'))"),
     ],
 )
-def test_a_select_reaches_the_stores_alone(ask, text: str) -> None:  # type: ignore[no-untyped-def]
-    told = ask("--sql", text)
-    assert isinstance(told, str)
-    assert "legal: SELECT" in told
+def test_a_select_reaches_the_stores_alone(state, text: str) -> None:  # type: ignore[no-untyped-def]
+    reported = state("--sql", text)
+    assert isinstance(reported, str)
+    assert "legal: SELECT" in reported
 
 
-def test_the_status_of_a_run(ask, checkpoint: Path) -> None:  # type: ignore[no-untyped-def]
-    found = {(row["what"], row["of"]): row["value"] for row in ask("--status")}
+def test_the_status_of_a_run(state, checkpoint: Path) -> None:  # type: ignore[no-untyped-def]
+    found = {(row["what"], row["of"]): row["value"] for row in state("--status")}
     size = (checkpoint.parent / "orders.jsonl").stat().st_size
     assert found["engine", ""] == "embedded"
     assert found["batch", ""] == "2"
@@ -139,14 +139,14 @@ def test_the_status_of_a_run(ask, checkpoint: Path) -> None:  # type: ignore[no-
     assert int(found["state", "rows"]) > 0
     assert int(found["state", "bytes"]) > 0
     assert found["version", "state"] == "5"
-    assert "--status stands alone" in ask("--status", "--key", "1")
+    assert "--status stands alone" in state("--status", "--key", "1")
 
 
-def test_the_status_of_a_store(ask, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_the_status_of_a_store(state, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     q = stored(tmp_path / "store")
     push(q, A_MINUTE_EACH)
     q.flush()
-    lines = ask("--status", file=tmp_path / "store")
+    lines = state("--status", file=tmp_path / "store")
     found = {(row["what"], row["of"]): row["value"] for row in lines}
     assert found["input", "orders"] == "5 rows"
     assert found["position", "orders partition 0"] == "4"

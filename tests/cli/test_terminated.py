@@ -45,9 +45,9 @@ def land(home: Path, *values: int) -> None:
 
 def ran(home: Path, when: str, *options: str) -> subprocess.CompletedProcess[str]:
     begin = f"import sys; sys.argv[0] = {when!r}\n{TERMINATING}"
-    asked = [sys.executable, "-c", begin, "run", "q.sql", "--engine", "embedded", *options]
-    asked += ["--output", "json"]
-    return subprocess.run(asked, cwd=home, capture_output=True, text=True, timeout=120, check=False)
+    argv = [sys.executable, "-c", begin, "run", "q.sql", "--engine", "embedded", *options]
+    argv += ["--output", "json"]
+    return subprocess.run(argv, cwd=home, capture_output=True, text=True, timeout=120, check=False)
 
 
 def values(out: str) -> list[int]:
@@ -73,9 +73,18 @@ def test_a_run_that_follows_ends_with_0(tmp_path: Path) -> None:
 
 def test_a_waiting_run_ends_soon(tmp_path: Path) -> None:
     land(tmp_path, 1)
-    asked = [sys.executable, "-m", "sqlwin.cli", "run", "q.sql", "--follow", "--engine", "embedded"]
+    argv = [
+        sys.executable,
+        "-m",
+        "sqlwin.cli",
+        "run",
+        "q.sql",
+        "--follow",
+        "--engine",
+        "embedded",
+    ]
     running = subprocess.Popen(
-        asked, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        argv, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert running.stderr is not None
     assert running.stderr.readline().startswith("batch 1")

@@ -40,12 +40,12 @@ def rebuild() -> ModuleType:
 @pytest.fixture(scope="module")
 def rows() -> list[dict[str, Any]]:
     """In order of landing: sorted names, then the order in the file."""
-    return told("flights")
+    return delivered("flights")
 
 
 @pytest.fixture(scope="module")
 def weather() -> list[dict[str, Any]]:
-    return told("weather")
+    return delivered("weather")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def planes() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def told(feed: str) -> list[dict[str, Any]]:
+def delivered(feed: str) -> list[dict[str, Any]]:
     texts = (path.read_text(encoding="utf-8") for path in sorted((DATA / feed).iterdir()))
     return [json.loads(line) for text in texts for line in text.splitlines()]
 

@@ -14,9 +14,9 @@ from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,
     Taker,
+    emissions,
     order,
     push,
-    told,
 )
 
 KEPT = MEDIANS + "RETAIN INTERVAL '1' DAY"
@@ -52,7 +52,7 @@ def test_a_refusal_stops_where_it_was_and_disables_input(caplog: pytest.LogCaptu
     assert caplog.records[-1].name == "sqlwin"
     assert caplog.records[-1].levelno == logging.WARNING
     assert why in caplog.text
-    assert told(query, clear=False) == [(1.0, "full", 0), (2.0, "full", 0), (3.0, "full", 0)]
+    assert emissions(query, clear=False) == [(1.0, "full", 0), (2.0, "full", 0), (3.0, "full", 0)]
 
 
 def test_all_that_moves_the_query_is_disabled() -> None:
@@ -68,7 +68,7 @@ def test_all_that_moves_the_query_is_disabled() -> None:
     for call in calls:
         with pytest.raises(sqlwin.InputDisabled):
             call()
-    assert told(query, clear=False) == [(0.0, "full", 0)]
+    assert emissions(query, clear=False) == [(0.0, "full", 0)]
 
 
 def test_timeout_sends_from_where_it_stopped_and_enables_input() -> None:
@@ -133,7 +133,7 @@ def test_a_callback_may_look_but_not_move() -> None:
     query, seen, refused = sqlwin.query(KEPT), [], []
 
     def looking(output: dict[str, Any]) -> None:
-        seen.append((query.offsets(), query.table().num_rows, told(query, clear=False)))
+        seen.append((query.offsets(), query.table().num_rows, emissions(query, clear=False)))
         for call in moving(query):
             with pytest.raises(sqlwin.InputError, match="within the callback of on_output; return"):
                 call()

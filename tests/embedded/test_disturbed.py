@@ -67,7 +67,7 @@ def row(id_: int, k: str, v: int, second: int) -> Row:
 
 
 @dataclass
-class Told:
+class Emission:
     """Outputs as whoever takes them knows them: those that were flushed."""
 
     flushed: dict[str, Row] = field(default_factory=dict)
@@ -122,14 +122,14 @@ class Source:
         return None
 
 
-def undisturbed(asked: Script, batches: list[Batch]) -> dict[str, Row]:
-    query, told, source = EmbeddedQuery(asked), Told(), Source(batches)
+def undisturbed(parsed: Script, batches: list[Batch]) -> dict[str, Row]:
+    query, emissions, source = EmbeddedQuery(parsed), Emission(), Source(batches)
     for n in range(len(batches)):
         query.advance(now=n * 4_000_000)
         source.deliver(query, old=False)
     query.drain()
-    told.take(query)
-    return told.last()
+    emissions.take(query)
+    return emissions.last()
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -144,10 +144,10 @@ def test_the_last_revisions_are_those_of_an_undisturbed_run(
 
 
 def disturbed(
-    asked: Script, batches: list[Batch], file: Path, data: st.DataObject
+    parsed: Script, batches: list[Batch], file: Path, data: st.DataObject
 ) -> dict[str, Row]:
-    told, source, life, events = Told(), Source(batches), 0, 0
-    query = opened(asked, file, life)
+    emissions, source, life, events = Emission(), Source(batches), 0, 0
+    query = opened(parsed, file, life)
     while source.old or source.new():
         query.advance(now=life * 1_000_000 + source.sent * 4_000_000)
         source.deliver(query, old=data.draw(st.booleans()) if lazily(query) else True)
@@ -157,20 +157,20 @@ def disturbed(
             continue
         events, life = events + 1, life + 1
         if what is not CRASH:
-            told.take(query)
+            emissions.take(query)
             source.kept = source.sent
         if what in (LOSE, LOSE_LAZILY):
             without(file)
         if what is not FLUSH:
-            query = opened(asked, file, life, lazy=what is LOSE_LAZILY)
+            query = opened(parsed, file, life, lazy=what is LOSE_LAZILY)
             source.replay(query.offsets()["orders"].get(0, 0))
     query.drain()
-    told.take(query)
-    return told.last()
+    emissions.take(query)
+    return emissions.last()
 
 
-def opened(asked: Script, file: Path, life: int, lazy: bool = False) -> EmbeddedQuery:
-    return EmbeddedQuery(asked, blobs=Watched(file), token=f"{life}", segment_rows=3, lazy=lazy)
+def opened(parsed: Script, file: Path, life: int, lazy: bool = False) -> EmbeddedQuery:
+    return EmbeddedQuery(parsed, blobs=Watched(file), token=f"{life}", segment_rows=3, lazy=lazy)
 
 
 def lazily(query: EmbeddedQuery) -> bool:

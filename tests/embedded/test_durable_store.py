@@ -13,9 +13,9 @@ from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,
     content,
+    emissions,
     push,
     stored,
-    told,
     without,
 )
 
@@ -82,7 +82,7 @@ def test_two_that_write_to_one_store(file: Path) -> None:
     assert stored(file).offsets() == {"orders": {0: 5}}
 
 
-def test_window_state_that_is_lost_is_told(file: Path) -> None:
+def test_window_state_that_is_lost_is_reported(file: Path) -> None:
     query = stored(file)
     push(query, A_MINUTE_EACH[:2])
     query.flush()
@@ -129,4 +129,4 @@ def test_results_of_before_are_those_of_after(file: Path) -> None:
     query.commit()
     before = query.results()
     assert stored(file).results().equals(before)
-    assert told(query) == []
+    assert emissions(query) == []

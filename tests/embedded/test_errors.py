@@ -1,4 +1,4 @@
-"""The error stream of the embedded host: every row not taken is told whole, and counted."""
+"""The error stream of the embedded host: every row that is not processed, whole, and counted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sqlwin
-from tests.support.embedded.orders import MEDIANS, STREAM, Row, order, told
+from tests.support.embedded.orders import MEDIANS, STREAM, Row, emissions, order
 
 AT = datetime(2024, 1, 1, 9, 10, tzinfo=timezone.utc)
 BAD: list[Row] = [
@@ -28,19 +28,19 @@ def fed(sql: str) -> Any:
 
 
 @pytest.mark.parametrize("policy", ["", "EXPIRED INTO late_orders"])
-def test_every_row_that_is_not_taken_is_told_whole(policy: str) -> None:
+def test_every_row_that_is_not_processed_is_reported_whole(policy: str) -> None:
     query = fed(MEDIANS + policy)
-    told_ = query.expired().to_pylist()
-    assert list(told_[0]) == ["stream", "reason", "ts", "watermark", "position", "row"]
-    assert [(r["reason"], r["position"], r["ts"], r["watermark"]) for r in told_] == [
+    emissions = query.expired().to_pylist()
+    assert list(emissions[0]) == ["stream", "reason", "ts", "watermark", "position", "row"]
+    assert [(r["reason"], r["position"], r["ts"], r["watermark"]) for r in emissions] == [
         ("malformed: value is 'two', not a BIGINT", "0:1", None, None),
         ("no position: id is NULL", "0:3", AT, None),
         ("no event time: ts is NULL", "0:3", None, None),
         ("expired", "0:5", AT.replace(minute=0), AT),
         ("expired", "0:6", AT.replace(minute=0, second=1), AT),
     ]
-    assert {r["stream"] for r in told_} == {"orders"}
-    assert [r["row"] for r in told_] == [
+    assert {r["stream"] for r in emissions} == {"orders"}
+    assert [r["row"] for r in emissions] == [
         '{"id": 2, "value": "two", "ts": "2024-01-01T09:10:00Z"}',
         '{"id": null, "value": 4, "ts": "2024-01-01T09:10:00Z"}',
         '{"id": 3, "value": 3, "ts": null}',
@@ -66,7 +66,7 @@ def test_what_is_beyond_the_count_is_expired_too() -> None:
     assert row["row"] == '{"id": 4, "value": 4, "ts": "2024-01-01T09:00:20Z"}'
 
 
-def test_errors_are_let_go_when_told_and_counts_stay() -> None:
+def test_errors_are_dropped_once_read_and_counts_stay() -> None:
     query = fed(MEDIANS)
     assert query.expired(clear=True).num_rows == 5
     assert query.expired().num_rows == 0
@@ -80,7 +80,7 @@ def test_a_replay_is_no_error() -> None:
     for _ in range(2):
         query.push("orders", [order(1, "00:10"), order(2, "01:10")])
     assert query.refused() == {}
-    assert told(query) == [(1.0, "full", 0)]
+    assert emissions(query) == [(1.0, "full", 0)]
 
 
 def test_a_query_without_a_window_has_errors_too() -> None:

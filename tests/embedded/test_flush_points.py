@@ -12,10 +12,10 @@ from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,
     Taker,
+    emissions,
     order,
     push,
     stored,
-    told,
     watched,
 )
 
@@ -62,7 +62,7 @@ def test_flush_points_are_each_send_each_new_window_and_each_purge(file: Path) -
     assert wrote(order(7, "01:30")) == 1, "a purge: positions of the first half minute"
     assert wrote(order(8, "01:31")) == 0
     assert wrote(order(9, "02:00")) == 1
-    assert len(told(stored(file, MEDIANS + "RETAIN INTERVAL '1' MINUTE"))) == 0
+    assert len(emissions(stored(file, MEDIANS + "RETAIN INTERVAL '1' MINUTE"))) == 0
 
 
 def test_rows_that_are_windows_are_flush_points(file: Path) -> None:
@@ -84,7 +84,7 @@ def test_each_send_is_written_wherever_it_comes_from(file: Path) -> None:
     query.push("orders", A_MINUTE_EACH)  # written, as windows opened: all four wait
     for known in range(4):
         again = stored(file, KEPT)
-        assert len(told(again, clear=False)) == 4 - known
+        assert len(emissions(again, clear=False)) == 4 - known
         taker.room += 1
         if known % 2:
             again.on_output(taker)
@@ -94,7 +94,7 @@ def test_each_send_is_written_wherever_it_comes_from(file: Path) -> None:
             query._delivery.callback = taker
             query.timeout(1)
     assert taker.taken == [0, 1, 2, 3]
-    assert told(stored(file, KEPT)) == []
+    assert emissions(stored(file, KEPT)) == []
 
 
 def test_a_stream_without_offset_counts_what_was_written_with_its_rows(file: Path) -> None:

@@ -58,10 +58,10 @@ BATCHES = st.lists(
 def test_they_are_judged_as_the_reference_does_and_come_to_the_batch_answer(
     batches: list[list[Row]], gap: int, grace: int, data: st.DataObject
 ) -> None:
-    asked = text(
+    parsed = text(
         gap, grace, data.draw(st.sampled_from(OPTIONS)), data.draw(st.sampled_from(VALUES))
     )
-    fast, slow = sqlwin.query(asked), reference(script(asked))
+    fast, slow = sqlwin.query(parsed), reference(script(parsed))
     came: list[dict[str, Any]] = []
     for at, batch in enumerate(batches):
         rows = named(batch, 10 * at)
@@ -71,7 +71,7 @@ def test_they_are_judged_as_the_reference_does_and_come_to_the_batch_answer(
     assert sessions(fast) == sessions(slow)
     assert expired(fast) == expired(slow)
     counted = [row for row in came if row["id"] not in expired(fast)]
-    at_once = sqlwin.query(asked)
+    at_once = sqlwin.query(parsed)
     at_once.push("clicks", counted)
     assert sessions(fast) == sessions(at_once)
 

@@ -149,14 +149,14 @@ def test_an_export_of_a_newer_version(tmp_path: Path) -> None:
         import_checkpoint(tmp_path / "x", tmp_path / "second")
 
 
-def test_an_export_is_asked_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_export_is_not_queried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     moved = Moved(tmp_path, [question("tumble", "early", False)])
     moved.land()
     run(moved.script, RunOptions(tmp_path, tmp_path / "state"))
     export_checkpoint(tmp_path / "state", tmp_path / "kept.sqlwin")
-    for asked in ([], ["--status"]):
-        assert main(["state", str(tmp_path / "kept.sqlwin"), *asked]) == 2
-        told = capsys.readouterr().err
+    for parsed in ([], ["--status"]):
+        assert main(["state", str(tmp_path / "kept.sqlwin"), *parsed]) == 2
+        output = capsys.readouterr().err
         assert (
-            "kept.sqlwin is an export, not a checkpoint; legal is sqlwin state CHECKPOINT" in told
+            "kept.sqlwin is an export, not a checkpoint; legal is sqlwin state CHECKPOINT" in output
         )

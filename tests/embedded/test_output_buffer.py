@@ -8,7 +8,7 @@ import pytest
 from sqlwin.embedded.output_buffer import OutputBuffer
 
 SCHEMA = {"v": pl.Int64, "op": pl.String, "revision": pl.Int32, "row_key": pl.String}
-TOLD = [
+EMISSIONS = [
     (1, "+I", 0, "a"),
     (2, "+I", 0, "b"),
     (3, "+U", 1, "a"),
@@ -22,12 +22,12 @@ TOLD = [
 @pytest.mark.parametrize("max_unfolded", [1, 2, 100])
 def test_how_often_outputs_are_folded_changes_nothing(max_unfolded: int) -> None:
     outputs = OutputBuffer(pl.DataFrame(schema=SCHEMA), max_unfolded)
-    for row in TOLD:
+    for row in EMISSIONS:
         outputs.add(pl.DataFrame([row], SCHEMA, orient="row"))
         assert outputs._unfolded_rows <= max(max_unfolded, 2)
     assert outputs.last()["v"].to_list() == [4]
-    assert outputs.fresh().rows() == TOLD
+    assert outputs.fresh().rows() == EMISSIONS
     outputs.drop(2)
-    assert outputs.fresh().rows() == TOLD[2:]
+    assert outputs.fresh().rows() == EMISSIONS[2:]
     outputs.drop()
     assert outputs.fresh().is_empty()

@@ -38,16 +38,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Seconds:
     return Seconds(monkeypatch)
 
 
-def seen(asked: Script, home: Path) -> list[tuple[int, int]]:
+def seen(parsed: Script, home: Path) -> list[tuple[int, int]]:
     """What a run shows, with a checkpoint."""
     shown: list[pl.DataFrame] = []
-    run(asked, RunOptions(home, home / "state", show=shown.append))
+    run(parsed, RunOptions(home, home / "state", show=shown.append))
     return [row for each in shown for row in each.select("value", "seen").rows()]
 
 
 def test_a_batch_that_is_run_again_has_its_time(tmp_path: Path, clock: Seconds) -> None:
     """The sink had its rows, and the commit did not come."""
-    asked = script(SEEN)
+    parsed = script(SEEN)
     land(tmp_path, "1", "09:00:10", 1)
     land(tmp_path, "2", "09:00:20", 2)
     first: list[pl.DataFrame] = []
@@ -59,35 +59,35 @@ def test_a_batch_that_is_run_again_has_its_time(tmp_path: Path, clock: Seconds) 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(asked, RunOptions(tmp_path, tmp_path / "state", show=shown))
+        run(parsed, RunOptions(tmp_path, tmp_path / "state", show=shown))
     clock.at = 900
     assert [each["seen"].to_list() for each in first] == [[100], [150]]
     land(tmp_path, "3", "09:00:30", 3)
-    assert seen(asked, tmp_path) == [(2, 150), (3, 900)]
-    assert seen(asked, tmp_path) == []
+    assert seen(parsed, tmp_path) == [(2, 150), (3, 900)]
+    assert seen(parsed, tmp_path) == []
 
 
 def test_the_clock_never_goes_back(tmp_path: Path, clock: Seconds) -> None:
-    asked = script(SEEN)
+    parsed = script(SEEN)
     land(tmp_path, "1", "09:00:10", 1)
-    assert seen(asked, tmp_path) == [(1, 100)]
+    assert seen(parsed, tmp_path) == [(1, 100)]
     clock.at = 40
     land(tmp_path, "2", "09:00:20", 2)
-    assert seen(asked, tmp_path) == [(2, 100)]
+    assert seen(parsed, tmp_path) == [(2, 100)]
 
 
 def test_a_file_sink_is_the_same_after_a_crash(tmp_path: Path, clock: Seconds) -> None:
     text = f"{STREAM} CREATE SINK out WITH (connector = 'files', path = 'out', format = 'json');"
-    asked = script(f"{text} INSERT INTO out SELECT value, NOW() AS seen FROM orders")
+    parsed = script(f"{text} INSERT INTO out SELECT value, NOW() AS seen FROM orders")
     land(tmp_path, "1", "09:00:10", 1)
     options = RunOptions(tmp_path, tmp_path / "state", on_batch=interrupt)
     with pytest.raises(KeyboardInterrupt):
-        run(asked, options)
+        run(parsed, options)
     (part,) = (tmp_path / "out").glob("*.jsonl")
     before = part.read_bytes()
     _uncommitted(tmp_path / "state")
     clock.at = 700
-    run(asked, RunOptions(tmp_path, tmp_path / "state"))
+    run(parsed, RunOptions(tmp_path, tmp_path / "state"))
     assert part.read_bytes() == before
     assert b"1970-01-01T00:01:40Z" in before
 
@@ -102,7 +102,7 @@ def _uncommitted(state: Path) -> None:
     blobs.close()
 
 
-def test_nothing_is_recorded_where_nobody_asks(tmp_path: Path, clock: Seconds) -> None:
+def test_nothing_is_recorded_where_it_is_off(tmp_path: Path, clock: Seconds) -> None:
     land(tmp_path, "1", "09:00:10", 1)
     run(script(f"{STREAM} SELECT value FROM orders"), RunOptions(tmp_path, tmp_path / "state"))
     assert CLOCK not in SqliteBlobs(file_of(tmp_path / "state", 0)).names()
@@ -110,16 +110,16 @@ def test_nothing_is_recorded_where_nobody_asks(tmp_path: Path, clock: Seconds) -
 
 @pytest.mark.parametrize("damage", [b"", b"[]", b"{}", b'{"batch": "1", "now": 2}'])
 def test_a_damaged_clock_is_said(tmp_path: Path, clock: Seconds, damage: bytes) -> None:
-    asked = script(SEEN)
+    parsed = script(SEEN)
     land(tmp_path, "1", "09:00:10", 1)
-    seen(asked, tmp_path)
+    seen(parsed, tmp_path)
     blobs = SqliteBlobs(file_of(tmp_path / "state", 0))
     with blobs.transaction():
         blobs.put(CLOCK, damage)
     blobs.close()
     land(tmp_path, "2", "09:00:20", 2)
     with pytest.raises(StateError, match="clock is damaged"):
-        seen(asked, tmp_path)
+        seen(parsed, tmp_path)
 
 
 def test_rows_wait_for_the_first_time() -> None:

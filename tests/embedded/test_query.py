@@ -72,20 +72,20 @@ def test_time_never_goes_back(query: EmbeddedQuery) -> None:
     assert totals(query.results()) == [(1, "+I", "full", 0)]
 
 
-def test_what_could_not_be_taken_is_told(query: EmbeddedQuery) -> None:
+def test_what_could_not_be_processed_is_reported(query: EmbeddedQuery) -> None:
     query.push("orders", [{"product": "tea", "value": "two", "ts": "2024-01-01T09:00:00Z"}])
     query.push("orders", [{"product": "tea", "value": 2, "ts": None}, row("10:00:00")])
     query.push("orders", [row("08:00:00", 7)])
-    told = query.expired().to_pylist()
-    assert [r["reason"] for r in told] == [
+    emissions = query.expired().to_pylist()
+    assert [r["reason"] for r in emissions] == [
         "malformed: value is 'two', not a BIGINT",
         "no event time: ts is NULL",
         "expired",
     ]
-    assert told[2]["ts"] == datetime(2024, 1, 1, 8, tzinfo=timezone.utc)
-    assert told[2]["watermark"] == datetime(2024, 1, 1, 9, 59, 55, tzinfo=timezone.utc)
-    assert [r["position"] for r in told] == ["0:0", "0:1", "0:3"]
-    assert told[2]["row"] == '{"product": "tea", "value": 7, "ts": "2024-01-01T08:00:00Z"}'
+    assert emissions[2]["ts"] == datetime(2024, 1, 1, 8, tzinfo=timezone.utc)
+    assert emissions[2]["watermark"] == datetime(2024, 1, 1, 9, 59, 55, tzinfo=timezone.utc)
+    assert [r["position"] for r in emissions] == ["0:0", "0:1", "0:3"]
+    assert emissions[2]["row"] == '{"product": "tea", "value": 7, "ts": "2024-01-01T08:00:00Z"}'
 
 
 def test_rows_of_every_form(query: EmbeddedQuery) -> None:
@@ -167,9 +167,9 @@ def test_what_is_no_instant(query: EmbeddedQuery, instant: Any) -> None:
 
 def test_a_stream_from_python_keeps_its_options() -> None:
     known = sqlwin.stream(pa.schema([("a", pa.int64())]))
-    parted = replace(known, options=(("partitions", "4"),))
+    partitioned = replace(known, options=(("partitions", "4"),))
     with pytest.raises(sqlwin.QueryError, match="s has 4 partitions"):
-        sqlwin.query("SELECT SUM(a) FROM s OVER (ROWS 2 PRECEDING)", streams={"s": parted})
+        sqlwin.query("SELECT SUM(a) FROM s OVER (ROWS 2 PRECEDING)", streams={"s": partitioned})
 
 
 @pytest.mark.parametrize("delay", ["5 min", "5min", "4 minutes 60 s", "0.5 m, 270 seconds"])

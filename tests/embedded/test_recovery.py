@@ -12,10 +12,10 @@ from tests.support.embedded.orders import (
     MEDIANS,
     STREAM,
     content,
+    emissions,
     order,
     push,
     stored,
-    told,
     without,
 )
 
@@ -30,17 +30,17 @@ def test_a_replay_restores_and_sends_nothing_twice(file: Path, lazy: bool) -> No
     query = lost(file, KEPT, lazy)
     assert query.offsets() == {"orders": {0: 1}}, "the first message of the earliest window"
     push(query, BEFORE)
-    assert told(query) == []
+    assert emissions(query) == []
     assert query.offsets() == {"orders": {0: 6}}
     push(query, [order(6, "02:00")])
-    assert told(query) == [(20.0, "full", 0)]
+    assert emissions(query) == [(20.0, "full", 0)]
 
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_a_replay_in_one_batch_with_what_is_new(file: Path, lazy: bool) -> None:
     query = lost(file, KEPT, lazy)
     query.push("orders", [*BEFORE, order(6, "02:00")])
-    assert told(query) == [(20.0, "full", 0)]
+    assert emissions(query) == [(20.0, "full", 0)]
 
 
 def test_messages_of_sessions_are_all_put_back_before_any_goes_on(file: Path) -> None:
@@ -50,18 +50,18 @@ def test_messages_of_sessions_are_all_put_back_before_any_goes_on(file: Path) ->
     with pytest.raises(sqlwin.Incomplete):
         query.push("orders", [order(6, "02:30")])
     push(query, BEFORE)
-    assert told(query) == []
+    assert emissions(query) == []
     query.push("orders", [order(6, "00:45", 2), order(7, "02:30")])  # makes one of both
-    assert told(query) == [(2.0, "full", 1), (6.5, "full", 0)]
+    assert emissions(query) == [(2.0, "full", 1), (6.5, "full", 0)]
 
 
-def test_messages_of_windows_long_gone_are_not_asked_for(file: Path) -> None:
+def test_messages_of_expired_windows_are_not_requested(file: Path) -> None:
     sql = MEDIANS + "RETAIN INTERVAL '0' MINUTE"
     query = lost(file, sql)
     assert query.offsets() == {"orders": {0: 3}}
     push(query, BEFORE[2:])
     push(query, [order(6, "02:00")])
-    assert told(query) == [(20.0, "full", 0)]
+    assert emissions(query) == [(20.0, "full", 0)]
 
 
 def test_messages_older_than_retention_are_taken_for_the_windows_that_hold_them(
@@ -73,7 +73,7 @@ def test_messages_older_than_retention_are_taken_for_the_windows_that_hold_them(
     push(query, BEFORE)
     assert query.refused() == {}
     query.advance(watermark={"orders": "2024-01-01T10:00:00Z"})
-    assert told(query) == [(10.0, "full", 0)]
+    assert emissions(query) == [(10.0, "full", 0)]
 
 
 def test_strict_refuses_what_is_new_until_all_is_back(file: Path) -> None:
@@ -87,18 +87,18 @@ def test_strict_refuses_what_is_new_until_all_is_back(file: Path) -> None:
     assert str(early.value) == why
     with pytest.raises(sqlwin.Incomplete):
         query.drain()
-    assert told(query) == []
+    assert emissions(query) == []
     push(query, [*BEFORE[2:], order(6, "02:00")])
-    assert told(query) == [(20.0, "full", 0)]
+    assert emissions(query) == [(20.0, "full", 0)]
 
 
 def test_strict_emits_nothing_before_all_is_back(file: Path) -> None:
     query = lost(file, KEPT)
     query.advance(watermark={"orders": "2024-01-01T09:02:00Z"})
     push(query, BEFORE[:4])
-    assert told(query) == []
+    assert emissions(query) == []
     push(query, BEFORE[4:])
-    assert told(query) == [(20.0, "full", 0)]
+    assert emissions(query) == [(20.0, "full", 0)]
 
 
 def test_a_drain_waits_for_what_is_lost(file: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_drain_waits_for_what_is_lost(file: Path) -> None:
         query.drain()
     push(query, BEFORE)
     query.drain()
-    assert told(query) == [(20.0, "full", 0)]
+    assert emissions(query) == [(20.0, "full", 0)]
 
 
 def test_a_part_of_the_messages_is_lost_as_all_are(file: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_part_of_the_messages_is_lost_as_all_are(file: Path) -> None:
     assert query.offsets() == {"orders": {0: 1}}
     push(query, BEFORE)
     push(query, [order(6, "02:00")])
-    assert told(query) == [(20.0, "full", 0)]
+    assert emissions(query) == [(20.0, "full", 0)]
     query.flush()
     query.flush()
     assert not set(names) & set(content(file)["messages"]), "what was left of it is cleared away"
@@ -133,13 +133,13 @@ def test_a_part_of_the_messages_is_lost_as_all_are(file: Path) -> None:
 def test_frames_are_restored_too(file: Path, lazy: bool) -> None:
     query = lost(file, OVERS, lazy)
     push(query, BEFORE)
-    assert told(query) == []
+    assert emissions(query) == []
     push(query, [order(6, "02:00", 30)])
-    assert told(query) == [(20.0, "full", 0)]
+    assert emissions(query) == [(20.0, "full", 0)]
 
 
 @pytest.mark.parametrize("declared", ["", ", OFFSET id TRUSTED"])
-def test_without_positions_a_loss_is_told_at_once(file: Path, declared: str) -> None:
+def test_without_positions_a_loss_is_reported_at_once(file: Path, declared: str) -> None:
     sql = KEPT.replace(", OFFSET id", declared)
     if not declared:
         sql = sql.replace("id BIGINT, ", "")
@@ -154,7 +154,7 @@ def test_without_positions_a_loss_is_told_at_once(file: Path, declared: str) -> 
         stored(file, sql)
 
 
-def test_a_loss_below_or_above_another_query_is_told_at_once(file: Path) -> None:
+def test_a_loss_below_or_above_another_query_is_reported_at_once(file: Path) -> None:
     for outer in ("SUM(middle)", "MEDIAN(middle)"):
         own = file.with_suffix(f".{outer[:3]}")
         chain = f"WITH m AS ({MEDIANS.removeprefix(STREAM)}) SELECT {outer} AS o FROM m"
@@ -186,4 +186,4 @@ def test_what_the_count_had_expired_expires_again_and_stops_no_replay(file: Path
     push(query, before)
     assert query.refused() == {"expired": 1}
     push(query, [order(5, "06:00", 7)])
-    assert told(query) == [(3.5, "full", 0)]
+    assert emissions(query) == [(3.5, "full", 0)]

@@ -20,30 +20,30 @@ from tests.support.embedded.runs import SCRIPT, interrupt, land
 
 
 @pytest.fixture
-def asked() -> Script:
+def parsed() -> Script:
     return script(SCRIPT)
 
 
 @pytest.mark.parametrize("follow", [True, False])
-def test_an_interrupted_batch_is_done_again(asked: Script, tmp_path: Path, follow: bool) -> None:
+def test_an_interrupted_batch_is_done_again(parsed: Script, tmp_path: Path, follow: bool) -> None:
     """Its rows were in the task, but not in what is committed: they count once."""
     land(tmp_path, "1", "09:00:10", 1)
     land(tmp_path, "2", "09:01:10", 8)
     kept = tmp_path / "state"
     options = RunOptions(tmp_path, kept, follow=follow, show=interrupt)
     if follow:
-        run(asked, options)
+        run(parsed, options)
     else:
         with pytest.raises(KeyboardInterrupt):
-            run(asked, options)
+            run(parsed, options)
     shown: list[pl.DataFrame] = []
-    summary = run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append))
+    summary = run(parsed, RunOptions(tmp_path, kept, drain=True, show=shown.append))
     assert summary.read == 1
     assert pl.concat(shown)["total"].to_list() == [1, 8]
 
 
 def test_a_restart_knows_the_deadline(
-    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parsed: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A correction that was due before comes without a further file."""
     for name, ts, value in (("1", "09:00:10", 1), ("2", "09:01:10", 8), ("3", "09:00:20", 2)):
@@ -51,7 +51,7 @@ def test_a_restart_knows_the_deadline(
     clock = [1_000_000]
     monkeypatch.setattr(running, "now", lambda: clock[0])
     kept, shown = tmp_path / "state", list[pl.DataFrame]()
-    run(asked, RunOptions(tmp_path, kept, show=shown.append))
+    run(parsed, RunOptions(tmp_path, kept, show=shown.append))
     assert pl.concat(shown)["total"].to_list() == [1]
     clock[0] += 1_000_000
     sleeps = iter(["before the tick"])
@@ -61,12 +61,12 @@ def test_a_restart_knows_the_deadline(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(running.time, "sleep", sleep)
-    run(asked, RunOptions(tmp_path, kept, follow=True, show=shown.append))
+    run(parsed, RunOptions(tmp_path, kept, follow=True, show=shown.append))
     assert shown[1].select("total", "emit").rows() == [(3, "late")]
 
 
 def test_what_a_source_warns_of_is_passed_on(
-    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parsed: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     land(tmp_path, "1", "09:00:10", 1)
     reads = FileSource.read
@@ -76,30 +76,30 @@ def test_what_a_source_warns_of_is_passed_on(
 
     monkeypatch.setattr(FileSource, "read", doubtful)
     warned: list[str] = []
-    run(asked, RunOptions(tmp_path, on_warning=warned.append))
+    run(parsed, RunOptions(tmp_path, on_warning=warned.append))
     assert warned == ["it looks odd"]
 
 
-def test_a_last_line_that_is_not_complete_waits(asked: Script, tmp_path: Path) -> None:
+def test_a_last_line_that_is_not_complete_waits(parsed: Script, tmp_path: Path) -> None:
     land(tmp_path, "1", "09:00:10", 1)
     file = tmp_path / "orders" / "1.jsonl"
     whole, kept = file.read_text(), tmp_path / "state"
-    told: list[str] = []
+    warnings_: list[str] = []
     file.write_text(whole + whole[:-5])
-    assert run(asked, RunOptions(tmp_path, kept, on_warning=told.append)).read == 1
-    assert told == [
+    assert run(parsed, RunOptions(tmp_path, kept, on_warning=warnings_.append)).read == 1
+    assert warnings_ == [
         f"the last line of {file} has no line end: it is read when it has one, or by a run "
         "with --drain"
     ]
     file.write_text(whole * 3)
     shown: list[pl.DataFrame] = []
-    summary = run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append))
+    summary = run(parsed, RunOptions(tmp_path, kept, drain=True, show=shown.append))
     assert (summary.read, summary.batches) == (2, 2)
     assert pl.concat(shown)["total"].to_list() == [3]
 
 
 def test_rows_appended_while_a_run_follows(
-    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parsed: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     land(tmp_path, "1", "09:00:10", 1)
     file = tmp_path / "orders" / "1.jsonl"
@@ -113,32 +113,35 @@ def test_rows_appended_while_a_run_follows(
 
     monkeypatch.setattr(running.time, "sleep", sleep)
     kept = tmp_path / "state"
-    assert run(asked, RunOptions(tmp_path, kept, follow=True)).read == 3
+    assert run(parsed, RunOptions(tmp_path, kept, follow=True)).read == 3
     shown: list[pl.DataFrame] = []
-    assert run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append)).read == 0
+    assert run(parsed, RunOptions(tmp_path, kept, drain=True, show=shown.append)).read == 0
     assert pl.concat(shown)["total"].to_list() == [3]
 
 
 def test_a_last_line_that_waits_while_a_run_follows_is_warned_of(
-    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parsed: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     land(tmp_path, "1", "09:00:10", 1)
     file = tmp_path / "orders" / "1.jsonl"
     file.write_text(file.read_text() + '{"value')
     monkeypatch.setattr("sqlwin.runtime.files.incomplete_lines.SECONDS", 0.0)
-    told, expected = list[str](), f"the last line of {file} has no line end: it is read when it"
+    warnings_, expected = (
+        list[str](),
+        f"the last line of {file} has no line end: it is read when it",
+    )
 
     def sleep(_: float) -> None:
-        if told:
+        if warnings_:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(running.time, "sleep", sleep)
-    run(asked, RunOptions(tmp_path, follow=True, on_warning=told.append))
-    assert [text.startswith(expected) for text in told] == [True, True]  # and at the end
+    run(parsed, RunOptions(tmp_path, follow=True, on_warning=warnings_.append))
+    assert [text.startswith(expected) for text in warnings_] == [True, True]  # and at the end
 
 
 def test_a_log_that_is_rotated_while_a_run_follows(
-    asked: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parsed: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     land(tmp_path, "1", "09:00:10", 1)
     file = tmp_path / "orders" / "1.jsonl"
@@ -160,6 +163,6 @@ def test_a_log_that_is_rotated_while_a_run_follows(
 
     monkeypatch.setattr(running.time, "sleep", sleep)
     kept, shown = tmp_path / "state", list[pl.DataFrame]()
-    assert run(asked, RunOptions(tmp_path, kept, follow=True)).read == 5
-    assert run(asked, RunOptions(tmp_path, kept, drain=True, show=shown.append)).read == 0
+    assert run(parsed, RunOptions(tmp_path, kept, follow=True)).read == 5
+    assert run(parsed, RunOptions(tmp_path, kept, drain=True, show=shown.append)).read == 0
     assert pl.concat(shown)["total"].to_list() == [5]

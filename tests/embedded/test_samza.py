@@ -51,6 +51,6 @@ def test_pairs_go_out_in_the_order_of_the_design(text: str) -> None:
         query.push("Orders", arrived(ORDERS, clock, "value"))
         query.push("Shipments", arrived(SHIPMENTS, clock, "cost"))
     query.advance(now=instant("09:04:00"))
-    told = query.results().select(["id", "value", "cost"]).to_pylist()
-    pairs = [tuple(row.values()) for row in told]
+    emissions = query.results().select(["id", "value", "cost"]).to_pylist()
+    pairs = [tuple(row.values()) for row in emissions]
     assert pairs == [(3, 5, 0), (1, 0, 2), (1, 0, 3), (9, 9, 1)]

@@ -1,4 +1,4 @@
-"""Standalone use: outputs wait until they are asked for; a flush writes all as one."""
+"""Standalone use: outputs wait until they are read; a flush writes all as one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.support.embedded.orders import (
     MEDIANS,
     STREAM,
     content,
+    emissions,
     order,
     push,
     stored,
-    told,
     watched,
 )
 
@@ -32,22 +32,22 @@ def file(tmp_path: Path) -> Path:
 def test_results_not_cleared_are_a_copy() -> None:
     query = sqlwin.query(MEDIANS)
     push(query, A_MINUTE_EACH[:2])
-    assert told(query, clear=False) == told(query, clear=False) == [(0.0, "full", 0)]
+    assert emissions(query, clear=False) == emissions(query, clear=False) == [(0.0, "full", 0)]
     push(query, A_MINUTE_EACH[2:3])
-    assert told(query) == [(0.0, "full", 0), (1.0, "full", 0)]
-    assert told(query) == []
+    assert emissions(query) == [(0.0, "full", 0), (1.0, "full", 0)]
+    assert emissions(query) == []
 
 
 def test_flush_clears_what_waits_and_a_new_process_goes_on(file: Path) -> None:
     query = stored(file)
     push(query, A_MINUTE_EACH[:3])
     query.flush()
-    assert told(query) == []
+    assert emissions(query) == []
     again = stored(file)
-    assert told(again) == []
+    assert emissions(again) == []
     assert again.offsets() == {"orders": {0: 3}}
     push(again, A_MINUTE_EACH)  # more than it has to have
-    assert told(again) == [(2.0, "full", 0), (3.0, "full", 0)]
+    assert emissions(again) == [(2.0, "full", 0), (3.0, "full", 0)]
 
 
 def test_outputs_that_were_not_flushed_are_returned_again(file: Path) -> None:
@@ -55,11 +55,11 @@ def test_outputs_that_were_not_flushed_are_returned_again(file: Path) -> None:
     push(query, A_MINUTE_EACH[:2])
     query.flush()
     push(query, A_MINUTE_EACH[2:])
-    unflushed = told(query)
+    unflushed = emissions(query)
     again = stored(file)
     after = again.offsets()["orders"][0]
     push(again, [row for row in A_MINUTE_EACH if row["id"] >= after])
-    assert told(again) == unflushed == [(1.0, "full", 0), (2.0, "full", 0), (3.0, "full", 0)]
+    assert emissions(again) == unflushed == [(1.0, "full", 0), (2.0, "full", 0), (3.0, "full", 0)]
 
 
 def test_commit_keeps_what_waits(file: Path) -> None:
@@ -67,9 +67,9 @@ def test_commit_keeps_what_waits(file: Path) -> None:
     push(query, A_MINUTE_EACH[:2])
     query.commit()
     again = stored(file)
-    assert told(again) == [(0.0, "full", 0)]
+    assert emissions(again) == [(0.0, "full", 0)]
     again.flush()
-    assert told(stored(file)) == []
+    assert emissions(stored(file)) == []
 
 
 def test_a_first_flush_may_have_nothing(file: Path) -> None:
@@ -94,12 +94,12 @@ def test_a_flush_is_all_or_nothing(file: Path) -> None:
         with pytest.raises(sqlwin.RunError, match="cannot write state: the disk is full; the last"):
             query.flush()
         assert content(path) == before
-        assert len(told(query, clear=False)) == 3, "what was not written is not cleared"
+        assert len(emissions(query, clear=False)) == 3, "what was not written is not cleared"
         with pytest.raises(sqlwin.RunError, match="takes nothing more: cannot write state"):
             query.push("orders", [])
         again = stored(path)
         push(again, A_MINUTE_EACH)
-        assert told(again) == [(1.0, "full", 0), (2.0, "full", 0), (3.0, "full", 0)]
+        assert emissions(again) == [(1.0, "full", 0), (2.0, "full", 0), (3.0, "full", 0)]
 
 
 def written_by_a_flush(file: Path) -> int:
@@ -132,7 +132,7 @@ def test_positions_are_those_read_whatever_became_of_the_rows(file: Path) -> Non
 
 
 @pytest.mark.parametrize("sql", [MEDIANS, TRUSTED], ids=["offset", "trusted"])
-def test_an_expired_message_is_not_asked_for_again(file: Path, sql: str) -> None:
+def test_an_expired_message_is_not_requested_again(file: Path, sql: str) -> None:
     query = stored(file, sql + "RETAIN INTERVAL '1' MINUTE")
     push(query, [*A_MINUTE_EACH, order(5, "00:00")])
     assert query.refused() == {"expired": 1}
@@ -147,7 +147,7 @@ def test_without_offset_rows_are_counted(file: Path) -> None:
     again = stored(file, NO_OFFSET)
     assert again.offsets() == {"orders": {0: 3}}
     push(again, rows[2:])
-    assert told(again) == [(1.0, "full", 0), (2.0, "full", 0), (3.0, "full", 0)]
+    assert emissions(again) == [(1.0, "full", 0), (2.0, "full", 0), (3.0, "full", 0)]
 
 
 def test_time_is_kept(file: Path) -> None:
@@ -158,12 +158,12 @@ def test_time_is_kept(file: Path) -> None:
     query.flush()
     again = stored(file, sql)
     again.advance(now=9_999_999)
-    assert told(again) == []
+    assert emissions(again) == []
     again.advance(now=10_000_000)
-    assert told(again) == [(4.5, "late", 1)]
+    assert emissions(again) == [(4.5, "late", 1)]
 
 
-def test_a_failed_query_still_tells_what_waits(file: Path) -> None:
+def test_a_failed_query_still_emits_what_waits(file: Path) -> None:
     sql = STREAM + (
         "SELECT window_start, SUM(value) AS middle FROM TUMBLE(TABLE orders, DESCRIPTOR(ts),"
         " INTERVAL '1' MINUTE) GROUP BY window_start, window_end"
@@ -175,7 +175,7 @@ def test_a_failed_query_still_tells_what_waits(file: Path) -> None:
     for call in (query.flush, query.commit, query.drain, lambda: query.timeout(0)):
         with pytest.raises(sqlwin.RunError, match="has failed and takes nothing more: middle leav"):
             call()
-    assert told(query) == [(1, "full", 0)]
+    assert emissions(query) == [(1, "full", 0)]
 
 
 def test_a_closed_query_gives_its_results_and_takes_nothing(file: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_closed_query_gives_its_results_and_takes_nothing(file: Path) -> None:
         query.flush()
         push(query, A_MINUTE_EACH[2:3])
     query.close()  # again
-    assert told(query) == [(1.0, "full", 0)]
+    assert emissions(query) == [(1.0, "full", 0)]
     for call in (query.flush, query.commit, query.drain, lambda: push(query, A_MINUTE_EACH[3:])):
         with pytest.raises(sqlwin.InputError, match="the query is closed"):
             call()
@@ -192,7 +192,7 @@ def test_a_closed_query_gives_its_results_and_takes_nothing(file: Path) -> None:
         query.windows()
     again = sqlwin.query(MEDIANS, store=file)
     push(again, A_MINUTE_EACH[2:3])  # what was not flushed comes again
-    assert told(again) == [(1.0, "full", 0)]
+    assert emissions(again) == [(1.0, "full", 0)]
 
 
 def test_a_query_without_a_store_is_closed_too() -> None:

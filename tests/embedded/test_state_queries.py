@@ -1,4 +1,4 @@
-"""A query in process is asked: what comes, in which order, and what is refused."""
+"""State queries in process: what comes, in which order, and what is refused."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_windows_that_cover_a_range() -> None:
         q.windows("soon")
 
 
-def test_what_is_retired_is_not_told() -> None:
+def test_what_is_retired_is_not_found() -> None:
     q = query(MINUTES.replace("TUMBLE", "HOP").replace("MINUTE)", "MINUTE, INTERVAL '2' MINUTE)"))
     q.advance(watermark={"orders": "2024-01-01T09:04:30Z"})  # 9:02:30 less a retention of 2
     assert minutes(q.windows(), "p") == [
@@ -163,7 +163,7 @@ def test_messages_that_are_not_kept(sql: str, says: str) -> None:
         query(sql).messages()
 
 
-def test_windows_in_messages_are_asked_by_numbers() -> None:
+def test_windows_in_messages_are_queried_by_numbers() -> None:
     q = query(THREES)
     known = [(r["product"], r["window_start"], r["n"], r["state"]) for r in q.windows().to_pylist()]
     assert known == [(None, 1, 1, "open"), ("milk", 1, 1, "open"), ("tea", 1, 3, "full")]
@@ -201,7 +201,7 @@ def test_rows_of_over_are_found_by_their_instant() -> None:
     assert q.messages(key="tea")["offset"].to_pylist() == [1, 2, 4]
 
 
-def test_a_top_n_is_told_with_its_places() -> None:
+def test_a_top_n_is_found_with_its_places() -> None:
     q = query("SELECT * FROM (SELECT product, id, ROW_NUMBER() OVER (PARTITION BY product "
               "ORDER BY price DESC) AS place FROM orders) WHERE place <= 2")  # fmt: skip
     assert q.fetch("tea").select(["id", "place"]).to_pylist() == [
@@ -210,7 +210,7 @@ def test_a_top_n_is_told_with_its_places() -> None:
     ]
 
 
-def test_what_having_keeps_back_is_told_with_a_mark() -> None:
+def test_what_having_filters_out_is_found_with_a_mark() -> None:
     q = query(MINUTES.replace("RETAIN", "HAVING COUNT(*) > 1 RETAIN"))
     assert minutes(q.fetch("tea"), "passes") == [(0, True), (2, False)]
 
@@ -231,7 +231,7 @@ def test_a_query_without_keys() -> None:
 
 
 @pytest.mark.parametrize("durable", [False, True])
-def test_asking_changes_nothing(tmp_path: Path, durable: bool) -> None:
+def test_state_queries_have_no_side_effects(tmp_path: Path, durable: bool) -> None:
     q = stored(tmp_path / "store") if durable else sqlwin.query(MEDIANS)
     push(q, A_MINUTE_EACH[:2])
     if durable:
@@ -264,7 +264,7 @@ def test_lost_messages_are_missed(tmp_path: Path) -> None:
     assert minutes(again.windows()) == [(3,), (4,)]
 
 
-def test_a_query_that_has_failed_is_not_asked() -> None:
+def test_a_query_that_has_failed_is_not_queried() -> None:
     big = "SELECT SUM(id) AS s FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE) "
     q = query(big + "GROUP BY window_start, window_end", [])
     with pytest.raises(RunError, match="leaves the range"):

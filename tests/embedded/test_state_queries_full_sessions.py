@@ -1,4 +1,4 @@
-"""A session in ROWS that is full takes no message any more, and is not told when asked."""
+"""A session in ROWS that is full takes no message any more, and is not found by state queries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GROUP BY k, window_start, window_end
 
 
 @pytest.mark.parametrize("others", range(3, 7))
-def test_only_open_sessions_are_told(others: int) -> None:
+def test_only_open_sessions_are_found(others: int) -> None:
     q = sqlwin.query(QUERY)
     at = "2024-01-01T09:00:00Z"
     q.push("s", [{"k": k, "v": 1, "ts": at} for k in ["a", *"b" * others]])

@@ -1,4 +1,4 @@
-"""The messages that a join keeps, asked for by time, offset and the columns it joins by."""
+"""The messages that a join keeps, queried by time, offset and the columns it joins by."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ON o.id = s.id RETAIN INTERVAL '1' HOUR"""
 GROUPED = "SELECT COUNT(*) AS n FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
 
 
-def asked(query: str) -> Any:
+def opened(query: str) -> Any:
     q = sqlwin.query(STREAMS + query)
     q.push("orders", [row(1, 10, "09:00:10"), row(2, 20, "09:00:50")])
     q.push("shipments", [{"cost": 7, "id": 1, "ts": "2024-01-01T09:00:30Z"}])
@@ -31,37 +31,37 @@ def row(id_: int, value: int, at: str) -> dict[str, Any]:
     return {"id": id_, "value": value, "ts": f"2024-01-01T{at}Z"}
 
 
-def told(found: Any) -> list[tuple[Any, ...]]:
+def listed(found: Any) -> list[tuple[Any, ...]]:
     return [tuple(r.values()) for r in found.select(["side", "value", "cost"]).to_pylist()]
 
 
 def test_both_sides_in_the_order_of_positions() -> None:
-    found = asked(BY_TIME).messages()
+    found = opened(BY_TIME).messages()
     assert found.column_names[0] == "side"
-    assert told(found) == [("left", 10, None), ("right", None, 7), ("left", 20, None)]
+    assert listed(found) == [("left", 10, None), ("right", None, 7), ("left", 20, None)]
 
 
 def test_from_an_instant_to_another_both_included() -> None:
-    found = asked(BY_TIME).messages(
+    found = opened(BY_TIME).messages(
         start_time="2024-01-01T09:00:30Z", end_time="2024-01-01T09:00:50Z"
     )
-    assert told(found) == [("right", None, 7), ("left", 20, None)]
+    assert listed(found) == [("right", None, 7), ("left", 20, None)]
 
 
 @pytest.mark.parametrize("query", [BY_TIME, ASOF])
 def test_of_one_key(query: str) -> None:
-    q = asked(query)
+    q = opened(query)
     assert [r["side"] for r in q.messages(join_keys=1).to_pylist()] == ["left", "right"]
     assert q.messages(join_keys=3).num_rows == 0
 
 
-def test_messages_that_are_counted_are_asked_for_by_offset() -> None:
-    found = asked(BY_MESSAGES).messages(start_offset=1)
-    assert told(found) == [("left", 20, None)]
+def test_messages_that_are_counted_are_queried_by_offset() -> None:
+    found = opened(BY_MESSAGES).messages(start_offset=1)
+    assert listed(found) == [("left", 20, None)]
 
 
 def test_the_window_of_a_row_is_where_its_partners_lie() -> None:
-    q = asked(BY_TIME)
+    q = opened(BY_TIME)
     names = ["side", "value", "window_start", "window_end", "state", "first_offset", "rows"]
     left, right, other = q.windows().select(names).to_pylist()
     assert [str(left[name])[11:19] for name in ("window_start", "window_end")] == [
@@ -80,7 +80,7 @@ def test_the_window_of_a_row_is_where_its_partners_lie() -> None:
 
 
 def test_a_window_is_full_when_no_partner_is_to_come() -> None:
-    q = asked(BY_TIME)
+    q = opened(BY_TIME)
     q.push("orders", [row(3, 30, "09:02:40")])
     q.push("shipments", [{"cost": 8, "id": 9, "ts": "2024-01-01T09:02:40Z"}])
     found = q.windows(end="2024-01-01T08:58:30Z").select(["side", "value", "state"]).to_pylist()
@@ -92,7 +92,7 @@ def test_a_window_is_full_when_no_partner_is_to_come() -> None:
 
 
 def test_windows_of_messages_are_numbered() -> None:
-    found = asked(BY_MESSAGES).windows(1, 1).select(["side", "window_start", "window_end", "rows"])
+    found = opened(BY_MESSAGES).windows(1, 1).select(["side", "window_start", "window_end", "rows"])
     assert [tuple(each.values()) for each in found.to_pylist()] == [
         ("left", None, 2, 1),
         ("right", 0, None, 1),
@@ -159,7 +159,7 @@ JOIN shipments OVER (PARTITION BY id ORDER BY ts SESSION INTERVAL '1' MINUTE GAP
 ON orders.id = shipments.id AND value = cost"""
 
 
-def test_a_session_join_is_asked_by_its_session_key() -> None:
+def test_a_session_join_is_queried_by_its_session_key() -> None:
     q = sqlwin.query(STREAMS + KEYED)
     q.push("orders", [row(1, 7, "09:00:00"), row(1, 8, "09:00:10"), row(2, 7, "09:00:00")])
     q.push("shipments", [{"cost": 7, "id": 1, "ts": "2024-01-01T09:00:30Z"}])
@@ -190,8 +190,8 @@ def test_of_a_join_with_a_table_the_rows_of_the_table_are_kept() -> None:
 
 def test_what_a_join_does_not_know_is_refused_by_name() -> None:
     with pytest.raises(QueryError, match="a row finds one partner, however far"):
-        asked(ASOF).windows()
-    q = asked(BY_TIME)
+        opened(ASOF).windows()
+    q = opened(BY_TIME)
     with pytest.raises(QueryError, match="have join_keys, and no key of a window"):
         q.messages(key=1)
     with pytest.raises(InputError, match="is no key"):

@@ -1,4 +1,4 @@
-"""Windows in ROWS over results are asked by the numbers of rows, and rows by their event time."""
+"""Windows in ROWS over results are queried by the numbers of rows, and rows by their event time."""
 
 from __future__ import annotations
 

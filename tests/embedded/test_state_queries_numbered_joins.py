@@ -1,4 +1,4 @@
-"""Joins in ROWS of results, asked: partners by numbers, rows of results by their time."""
+"""Joins in ROWS of results, queried: partners by numbers, rows of results by their time."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def _fed() -> EmbeddedQuery:
 def test_windows_are_of_numbers() -> None:
     q = _fed()
     rows = q.windows().to_pylist()
-    told = [(r["side"], r["window_start"], r["window_end"], r["rows"], r["state"]) for r in rows]
-    assert told == [
+    found = [(r["side"], r["window_start"], r["window_end"], r["rows"], r["state"]) for r in rows]
+    assert found == [
         ("right", 1, 1, 1, "full"),
         ("right", 2, 2, 1, "full"),
         ("left", 1, 1, 1, "full"),

@@ -1,4 +1,4 @@
-"""Asked for, a session has the place among the sessions of its window that a drain would tell."""
+"""A session is found with its place among the sessions of its window that a drain would emit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ FROM (SELECT k, window_start, window_end, COUNT(*) AS n
 """
 
 
-def rows(*told: tuple[str, int]) -> list[dict[str, Any]]:
-    return [{"k": k, "ts": f"2024-01-01T09:00:{second:02}Z"} for k, second in told]
+def rows(*listed: tuple[str, int]) -> list[dict[str, Any]]:
+    return [{"k": k, "ts": f"2024-01-01T09:00:{second:02}Z"} for k, second in listed]
 
 
 def test_one_that_is_retired_keeps_its_place() -> None:
@@ -24,8 +24,8 @@ def test_one_that_is_retired_keeps_its_place() -> None:
     q.push("s", rows(("a", 0), ("a", 0), ("c", 7)))
     assert [(r["k"], r["place"]) for r in q.results().to_pylist()] == [("a", 1)]
     q.push("s", rows(("a", 7), ("b", 0)))  # the session of a has one row newer, and goes
-    asked = {r["k"]: r["place"] for r in q.windows(end="2024-01-01T09:00:01Z").to_pylist()}
+    parsed = {r["k"]: r["place"] for r in q.windows(end="2024-01-01T09:00:01Z").to_pylist()}
     q.drain()
-    told = {r["k"]: r["place"] for r in q.results().to_pylist() if r["k"] == "b"}
-    assert told == {"b": 2}
-    assert asked["b"] == 2
+    listed = {r["k"]: r["place"] for r in q.results().to_pylist() if r["k"] == "b"}
+    assert listed == {"b": 2}
+    assert parsed["b"] == 2

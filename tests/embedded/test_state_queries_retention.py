@@ -151,12 +151,12 @@ def _check_every(query: EmbeddedQuery, rows: list[tuple[int, str, int]], size: i
 @pytest.mark.parametrize("sql", EVERY, ids=NAMES)
 def test_closed_windows_survive_a_restart(sql: str, tmp_path: Path) -> None:
     seconds = (0, 30, 70, 20, 200, 130, 9, 390)
-    asked, file = script(STREAM + sql), tmp_path / "state"
-    whole = EmbeddedQuery(asked)
+    parsed, file = script(STREAM + sql), tmp_path / "state"
+    whole = EmbeddedQuery(parsed)
     for number, second in enumerate(seconds):
         batch = [order(number, second, value=number)]
         whole.push("orders", batch)
-        again = EmbeddedQuery(asked, blobs=DurableStore(file), token=f"{number}", segment_rows=4)
+        again = EmbeddedQuery(parsed, blobs=DurableStore(file), token=f"{number}", segment_rows=4)
         again.push("orders", batch)
         again.flush()
         assert again.windows().equals(whole.windows())

@@ -1,4 +1,4 @@
-"""Sessions are asked by instants: a session holds those from its first row up to its end, and
+"""Sessions are queried by instants: a session holds those from its first row up to its end, and
 not the end itself, though a row exactly there would still join it."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def at(clock: str) -> str:
     return f"2024-01-01T09:{clock}Z"
 
 
-def asked(session: str = GAP, more: str = "RETAIN INTERVAL '1' HOUR") -> EmbeddedQuery:
+def opened(session: str = GAP, more: str = "RETAIN INTERVAL '1' HOUR") -> EmbeddedQuery:
     return sqlwin.query(STREAM.format(session) + more)
 
 
@@ -31,7 +31,7 @@ def click(q: EmbeddedQuery, *clocks: str, user: str = "ann", page: str = "a") ->
     q.push("clicks", [{"user": user, "page": page, "ts": at(clock)} for clock in clocks])
 
 
-def told(q: EmbeddedQuery, *between: str | None, **key: Any) -> list[tuple[str, str, str, int]]:
+def listed(q: EmbeddedQuery, *between: str | None, **key: Any) -> list[tuple[str, str, str, int]]:
     """(user, minutes and seconds of start and end, n) of the windows that are found."""
     found = q.windows(*(None if clock is None else at(clock) for clock in between), **key)
     return [
@@ -61,49 +61,49 @@ EDGES: list[tuple[str | None, str | None, bool]] = [
 def test_it_holds_its_start_and_not_its_end(
     start: str | None, end: str | None, found: bool
 ) -> None:
-    q = asked()
+    q = opened()
     click(q, "00:10", "00:20")
-    assert told(q, start, end) == [ANN] * found
+    assert listed(q, start, end) == [ANN] * found
 
 
 def test_a_row_exactly_a_gap_away_joins_and_then_its_instant_is_in_the_session() -> None:
-    q = asked()
+    q = opened()
     click(q, "00:10", "00:20")
-    assert told(q, "00:50", "00:50") == []
+    assert listed(q, "00:50", "00:50") == []
     click(q, "00:50")
-    assert told(q, "00:50", "00:50") == [("ann", "00:10", "01:20", 3)]
-    assert told(q, "01:20", None) == []
+    assert listed(q, "00:50", "00:50") == [("ann", "00:10", "01:20", 3)]
+    assert listed(q, "01:20", None) == []
 
 
 def test_of_two_sessions_that_touch_the_instant_between_is_in_the_later() -> None:
-    q = asked(GAP + " MAX INTERVAL '30' SECOND")
+    q = opened(GAP + " MAX INTERVAL '30' SECOND")
     click(q, "00:10", "00:20", "00:40")
     first, second = ("ann", "00:10", "00:40", 2), ("ann", "00:40", "01:10", 1)
-    assert told(q) == [first, second]
-    assert told(q, "00:39.999999", "00:39.999999") == [first]
-    assert told(q, "00:40", "00:40") == [second]
-    assert told(q, "00:39.999999", "00:40") == [first, second]
+    assert listed(q) == [first, second]
+    assert listed(q, "00:39.999999", "00:39.999999") == [first]
+    assert listed(q, "00:40", "00:40") == [second]
+    assert listed(q, "00:39.999999", "00:40") == [first, second]
 
 
 def test_each_key_has_its_own_and_what_grew_together_is_one() -> None:
-    q = asked()
+    q = opened()
     click(q, "00:10", "01:00")
     click(q, "00:40.000001", user="bob")
     ann = [("ann", "00:10", "00:40", 1), ("ann", "01:00", "01:30", 1)]
-    assert told(q, "00:40", "00:59.999999") == [("bob", "00:40", "01:10", 1)]
-    assert told(q, "00:39.999999", "01:00", key="ann") == ann
+    assert listed(q, "00:40", "00:59.999999") == [("bob", "00:40", "01:10", 1)]
+    assert listed(q, "00:39.999999", "01:00", key="ann") == ann
     click(q, "00:35")
-    assert told(q, "00:40", "00:40") == [("ann", "00:10", "01:30", 3)]
+    assert listed(q, "00:40", "00:40") == [("ann", "00:10", "01:30", 3)]
 
 
 def test_a_full_session_is_found_until_it_is_retired() -> None:
-    q = asked(more="RETAIN INTERVAL '1' MINUTE")
+    q = opened(more="RETAIN INTERVAL '1' MINUTE")
     click(q, "00:10", "00:20")
     q.advance(watermark={"clicks": at("01:50")})
-    assert told(q, "00:10", "00:10") == [ANN]
+    assert listed(q, "00:10", "00:10") == [ANN]
     assert q.windows()["state"].to_pylist() == ["full"]
     q.advance(watermark={"clicks": at("01:50.000001")})
-    assert told(q) == []
+    assert listed(q) == []
 
 
 def test_sessions_of_messages_hold_numbers_up_to_their_end() -> None:

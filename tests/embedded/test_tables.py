@@ -17,11 +17,11 @@ from tests.support.embedded.tables import QUERY, SALES, SCRIPT, TABLE, land, pro
 
 
 @pytest.fixture
-def asked() -> Script:
+def parsed() -> Script:
     return script(SCRIPT)
 
 
-def test_all_files_of_a_table_are_read_first_and_once(asked: Script, tmp_path: Path) -> None:
+def test_all_files_of_a_table_are_read_first_and_once(parsed: Script, tmp_path: Path) -> None:
     land(tmp_path, "products", "1", product("tea", "Ann"))
     land(tmp_path, "products", "2", product("milk", "Ben"))
     land(tmp_path, "sales", "1", sale("milk", 1))
@@ -34,21 +34,21 @@ def test_all_files_of_a_table_are_read_first_and_once(asked: Script, tmp_path: P
         show=shown.append,
         on_batch=lambda batch: read.append(batch.read),
     )
-    run(asked, options)
+    run(parsed, options)
     assert read == [3, 1, 0]
     land(tmp_path, "products", "3", product("tea", "Cid"))
     (tmp_path / "products" / "1.jsonl").unlink()
     land(tmp_path, "sales", "3", sale("tea", 3))
-    run(asked, options)
+    run(parsed, options)
     assert read[3:] == [1, 0]
     rows = [row for part in shown for row in part.select("n", "maker").rows()]
     assert rows == [(1, "Ben"), (2, "Ann"), (3, "Ann")]
 
 
-def test_a_table_that_is_not_there_is_an_error(asked: Script, tmp_path: Path) -> None:
+def test_a_table_that_is_not_there_is_an_error(parsed: Script, tmp_path: Path) -> None:
     land(tmp_path, "sales", "1", sale("milk", 1))
     with pytest.raises(InputError, match=r"no file matches products/\*.jsonl of products; it is"):
-        run(asked, RunOptions(tmp_path, tmp_path / "state"))
+        run(parsed, RunOptions(tmp_path, tmp_path / "state"))
 
 
 def test_rows_of_a_table_come_before_any_other() -> None:

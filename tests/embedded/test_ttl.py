@@ -53,9 +53,9 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
 
 
 def query(
-    asked: str, blobs: Blobs | None, cleanup: str = "timers", offset: str = ""
+    parsed: str, blobs: Blobs | None, cleanup: str = "timers", offset: str = ""
 ) -> EmbeddedQuery:
-    text = DECLARED.format(offset, cleanup) + asked
+    text = DECLARED.format(offset, cleanup) + parsed
     return EmbeddedQuery(script(text), blobs=blobs, segment_rows=2)
 
 
@@ -74,14 +74,14 @@ def login(on: EmbeddedQuery, user: str, day: int) -> None:
     on.flush()
 
 
-@pytest.mark.parametrize("asked", QUERIES)
-def test_nothing_of_a_forgotten_key_is_left(asked: str, blobs: Blobs) -> None:
-    kept = query(QUERIES[asked], blobs, offset=", OFFSET id")
+@pytest.mark.parametrize("parsed", QUERIES)
+def test_nothing_of_a_forgotten_key_is_left(parsed: str, blobs: Blobs) -> None:
+    kept = query(QUERIES[parsed], blobs, offset=", OFFSET id")
     for day in (1, 2, 3):
         login(kept, GONE, day)
     login(kept, STAYS, 4)
     assert GONE in said(blobs)
-    kept = query(QUERIES[asked], blobs, offset=", OFFSET id")
+    kept = query(QUERIES[parsed], blobs, offset=", OFFSET id")
     login(kept, STAYS, 9)
     kept.advance(now="2024-01-10T09:00:00Z")  # 7 days after the last login
     for _ in range(2):
@@ -110,9 +110,9 @@ def test_compaction_leaves_nothing_either_a_quarter_of_the_ttl_later(blobs: Blob
     assert STAYS in said(blobs)
 
 
-@pytest.mark.parametrize("asked", QUERIES)
-def test_a_full_snapshot_has_no_expired_state(asked: str, blobs: Blobs) -> None:
-    kept = query(QUERIES[asked], blobs, "full-snapshot", offset=", OFFSET id")
+@pytest.mark.parametrize("parsed", QUERIES)
+def test_a_full_snapshot_has_no_expired_state(parsed: str, blobs: Blobs) -> None:
+    kept = query(QUERIES[parsed], blobs, "full-snapshot", offset=", OFFSET id")
     login(kept, GONE, 1)
     login(kept, STAYS, 4)
     assert GONE in said(blobs)
@@ -240,28 +240,28 @@ def test_a_lost_message_store_is_not_filled_again() -> None:
         query(QUERIES["over"], blobs, offset=", OFFSET id")
 
 
-def test_every_way_to_ask_knows_only_what_lives(tmp_path: Path) -> None:
+def test_every_state_query_finds_only_live_rows(tmp_path: Path) -> None:
     file = tmp_path / "state"
     on = sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file)
     login(on, GONE, day=1)
     on.flush()  # long ago by any clock
-    asked = state(file)
-    assert "messages" in asked.stores()["name"].to_pylist()
-    assert asked.records("panes").num_rows == asked.records("messages").num_rows == 0
-    assert asked.sql("SELECT user FROM messages").num_rows == 0
+    parsed = state(file)
+    assert "messages" in parsed.stores()["name"].to_pylist()
+    assert parsed.records("panes").num_rows == parsed.records("messages").num_rows == 0
+    assert parsed.sql("SELECT user FROM messages").num_rows == 0
     assert (
-        asked.records("ttl_entries").num_rows
-        == asked.sql("SELECT * FROM ttl_entries").num_rows
+        parsed.records("ttl_entries").num_rows
+        == parsed.sql("SELECT * FROM ttl_entries").num_rows
         == 0
     )
-    assert asked.windows().num_rows == asked.fetch(GONE).num_rows == 0
+    assert parsed.windows().num_rows == parsed.fetch(GONE).num_rows == 0
     assert on.fetch(GONE).num_rows == 1
     on.advance(now="2024-01-09T09:00:00Z")
     assert on.fetch(GONE).num_rows == on.windows().num_rows == on.messages().num_rows == 0
 
 
 @pytest.mark.parametrize("text", ["", "DROP VIEW panes", "SELECT 1; SELECT 2", "SELECT n FROM no"])
-def test_one_select_is_asked(tmp_path: Path, text: str) -> None:
+def test_one_select_is_allowed(tmp_path: Path, text: str) -> None:
     file = tmp_path / "state"
     sqlwin.query(DECLARED.format("", "compaction") + QUERIES["counts"], store=file).flush()
     with pytest.raises(QueryError) as refused:

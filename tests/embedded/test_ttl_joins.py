@@ -1,4 +1,4 @@
-"""Rows of a join after their TTL: told by nothing that is asked, and in the end not on disk."""
+"""Rows of a join after their TTL: in no answer of a state query, and in the end not on disk."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_nothing_of_a_forgotten_row_of_an_asof_join_is_left(kind: str, retain: s
     goes(kept, blobs, 10)
 
 
-def test_what_was_told_of_a_row_that_lives_goes_with_it() -> None:
+def test_what_was_emitted_of_a_live_row_is_retracted_with_it() -> None:
     """The values of the right row are the result's, and that is the left row's."""
     blobs = DictBlobs()
     right = BOTH.replace("'l' = '7 days'", "'l' = '9 days'")
@@ -126,7 +126,7 @@ def test_what_was_told_of_a_row_that_lives_goes_with_it() -> None:
     assert len(kept.results()) == 0
 
 
-def test_what_is_asked_of_an_asof_join_is_what_lives() -> None:
+def test_state_queries_of_an_asof_join_find_what_has_not_expired() -> None:
     kept = query(DictBlobs(), "LEFT ASOF", retain="RETAIN INTERVAL '90' DAY")
     order(kept, GONE, 1)
     order(kept, STAYS, 3)
@@ -137,7 +137,7 @@ def test_what_is_asked_of_an_asof_join_is_what_lives() -> None:
     assert users(kept, GONE) == []
 
 
-def test_to_ask_an_asof_join_by_key_reads_its_rows() -> None:
+def test_a_query_of_an_asof_join_by_key_reads_its_rows() -> None:
     kept = query(None, "ASOF", update="read-and-write", cleanup="compaction")
     order(kept, GONE, 1)
     order(kept, STAYS, 2)
@@ -194,7 +194,7 @@ def test_nothing_of_a_forgotten_session_is_left(kind: str, early: str, retain: s
     goes(kept, blobs, 10)
 
 
-def test_to_ask_for_the_sessions_of_a_key_reads_it() -> None:
+def test_a_query_of_the_sessions_of_a_key_reads_it() -> None:
     kept = sessions(None, "INNER", cleanup="compaction")
     login(kept, GONE, 1)
     login(kept, STAYS, 2)
@@ -211,7 +211,7 @@ def users_of(on: EmbeddedQuery) -> list[str]:
     return [row["l.user"] for row in on.messages().to_pylist()]
 
 
-def test_what_is_asked_is_what_lives() -> None:
+def test_state_queries_find_what_has_not_expired() -> None:
     kept = query(DictBlobs())
     login(kept, GONE, 1)
     order(kept, STAYS, 3)
@@ -225,20 +225,20 @@ def test_what_is_asked_is_what_lives() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "reads_state",
     [
         lambda kept: users(kept, STAYS) == [f"left {STAYS}"],
         lambda kept: kept.fetch(STAYS)["l.user"].to_pylist() == [STAYS],
     ],
     ids=["messages", "fetch"],
 )
-def test_to_ask_for_a_key_reads_its_rows(asked: Callable[[EmbeddedQuery], bool]) -> None:
+def test_a_query_by_key_reads_its_rows(reads_state: Callable[[EmbeddedQuery], bool]) -> None:
     kept = query(None, update="read-and-write", cleanup="compaction")
     login(kept, STAYS, 1)
     login(kept, GONE, 2)
     assert len(users(kept)) == 2
     day(kept, 7)
-    assert asked(kept)
+    assert reads_state(kept)
     day(kept, 9)
     assert users(kept) == [f"left {STAYS}"]
 
@@ -254,8 +254,8 @@ def test_what_had_expired_is_removed_by_who_reads_it() -> None:
     kept.results()
     login(kept, STAYS, 9)
     login(kept, STAYS, 10)  # the first one has read the order, which had expired
-    told = kept.results().to_pylist()
-    assert [(row["place"], row["item"]) for row in told] == [
+    emissions = kept.results().to_pylist()
+    assert [(row["place"], row["item"]) for row in emissions] == [
         (f"of {STAYS}", f"for {STAYS}"),
         (f"of {STAYS}", None),
     ]
@@ -298,7 +298,7 @@ def test_a_ttl_is_not_put_upon_a_side_without_one_nor_taken_off() -> None:
             query(blobs, hint=other)
 
 
-def test_a_checkpoint_is_asked_by_the_clock_on_the_wall(tmp_path: Path) -> None:
+def test_a_checkpoint_is_queried_by_the_wall_clock(tmp_path: Path) -> None:
     blobs = SqliteBlobs(tmp_path / "state")
     kept = query(blobs, "LEFT", cleanup="full-snapshot", early="EVERY 30 DAYS")
     now = datetime.now(UTC)
@@ -308,9 +308,9 @@ def test_a_checkpoint_is_asked_by_the_clock_on_the_wall(tmp_path: Path) -> None:
         kept.push("logins", [row])
     kept.commit()
     blobs.close()
-    asked = state(tmp_path / "state")
-    assert [row["l.user"] for row in asked.messages().to_pylist()] == [STAYS]
+    reads_state = state(tmp_path / "state")
+    assert [row["l.user"] for row in reads_state.messages().to_pylist()] == [STAYS]
     for store in ("left", "pending"):
-        assert [row["l.user"] for row in asked.records(store).to_pylist()] == [STAYS]
-    found = asked.sql('SELECT "left"."l.user" FROM "left" JOIN left_known USING (__seq)')
+        assert [row["l.user"] for row in reads_state.records(store).to_pylist()] == [STAYS]
+    found = reads_state.sql('SELECT "left"."l.user" FROM "left" JOIN left_known USING (__seq)')
     assert found.to_pylist() == [{"l.user": STAYS}]

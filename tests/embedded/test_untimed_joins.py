@@ -20,7 +20,7 @@ def push(query: EmbeddedQuery, stream: str, k: int, minute: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["INNER", "LEFT"])
-def test_what_was_told_goes_with_the_row_that_has_a_time(kind: str) -> None:
+def test_what_was_emitted_goes_with_the_row_that_has_a_time(kind: str) -> None:
     query = sqlwin.query(JOINED.format(kind))
     for minute in range(0, 60, 10):
         push(query, "b", 1, minute)
@@ -34,14 +34,14 @@ def test_what_was_told_goes_with_the_row_that_has_a_time(kind: str) -> None:
     }
 
 
-def test_a_group_that_was_told_by_itself_is_known_however_late_it_pairs() -> None:
+def test_a_group_that_was_emitted_by_itself_is_known_however_late_it_pairs() -> None:
     query = sqlwin.query(JOINED.format("FULL"))
     push(query, "b", 9, 0)
     push(query, "b", 9, 0)
     push(query, "a", 1, 10)
     push(query, "a", 9, 50)
-    told = [row for row in query.results().to_pylist() if row["g"] == 9]
-    assert [(row["op"], row["k"], row["n"], row["revision"]) for row in told] == [
+    emissions = [row for row in query.results().to_pylist() if row["g"] == 9]
+    assert [(row["op"], row["k"], row["n"], row["revision"]) for row in emissions] == [
         ("+I", None, 1, 0),
         ("+U", None, 2, 1),
         ("-D", None, 2, 2),

@@ -57,8 +57,8 @@ def test_a_checkpoint(tmp_path: Path, name: str, known: int) -> None:
     blobs = SqliteBlobs(tmp_path / "state" / "query-0.sqlite")
     changed(blobs, name, version=known + 1, new="field")
     blobs.close()
-    told = f"{name} has version {known + 1}, known is {known}{NEWER}$"
-    with pytest.raises(StateError, match=told):
+    emissions = f"{name} has version {known + 1}, known is {known}{NEWER}$"
+    with pytest.raises(StateError, match=emissions):
         run(script(SCRIPT), options)
 
 

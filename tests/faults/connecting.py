@@ -112,17 +112,17 @@ def whole(python: str, loops: int, starts: int, seconds: float) -> Iterator[str]
 
 
 def main(arguments: list[str]) -> int:
-    asked = argparse.ArgumentParser(description="Time how workers connect on a busy machine.")
-    asked.add_argument("--loops", type=int, default=8, help="busy processes for each core")
-    asked.add_argument("--starts", type=int, default=3)
-    asked.add_argument("--seconds", type=float, default=60, help="after which it is quiet again")
-    asked.add_argument("--whole", choices=("early", "plain"), help="runs of a script on Spark")
-    options = asked.parse_args(arguments)
+    parser = argparse.ArgumentParser(description="Time how workers connect on a busy machine.")
+    parser.add_argument("--loops", type=int, default=8, help="busy processes for each core")
+    parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=60, help="after which it is quiet again")
+    parser.add_argument("--whole", choices=("early", "plain"), help="runs of a script on Spark")
+    options = parser.parse_args(arguments)
     if options.whole:
         python = worker_python() if options.whole == "early" else sys.executable
         loops = options.loops * (os.cpu_count() or 1)
-        for told in whole(python, loops, options.starts, options.seconds):
-            sys.stdout.write(told)
+        for emissions in whole(python, loops, options.starts, options.seconds):
+            sys.stdout.write(emissions)
             sys.stdout.flush()
         return 0
     pythons = {"as PySpark does": sys.executable, "early": worker_python()}

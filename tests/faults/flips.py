@@ -159,13 +159,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     found: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as home:
         ground = prepared(Path(home) / "ground")
-        for number in range(asked.cases):
+        for number in range(arguments.cases):
             try:
-                found[case(ground, f"{asked.seed}-{number}")] += 1
+                found[case(ground, f"{arguments.seed}-{number}")] += 1
             except AssertionError as wrong:
                 found["wrong"] += 1
                 sys.stdout.write(f"{wrong}\n")

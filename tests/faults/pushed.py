@@ -116,12 +116,12 @@ class Pushed:
         drawn_ = drawn(self.random)
         question = replace(drawn_, text=drawn_.text.replace(SOON, DAY))
         offset = ", OFFSET id" if question.offset else ""
-        asked = script(STREAMS.format(offset=offset, s="", r="") + question.text)
+        parsed = script(STREAMS.format(offset=offset, s="", r="") + question.text)
         batches = self.batches(question)
         self.automatic = self.random.random() < 0.5
         self.taken = Taken(self.home / "store")
         crashes = self.random.randint(1, 4)
-        while not self.lives(asked, batches, fails=self.crashes < crashes):
+        while not self.runs(parsed, batches, fails=self.crashes < crashes):
             self.crashes += 1
         assert not self.taken.unsure, ("it was sent, and not again", self.taken.unsure)
         self.compare(question, batches)
@@ -141,13 +141,13 @@ class Pushed:
             known[stream] = before + new
         return made
 
-    def lives(self, asked: Script, batches: list[Batch], fails: bool) -> bool:
+    def runs(self, parsed: Script, batches: list[Batch], fails: bool) -> bool:
         """One process, to its end or that of the batches; whether it was that."""
         at = self.random.randint(1, 60) if fails else None
         disk = Disk(self.home, self.random, at, self.random.choice(FAULTS), self.cached)
         try:
             with disk.attached():
-                self.works(asked, batches)
+                self.works(parsed, batches)
         except Crash:
             self.taken.died(again=self.automatic)
             return False
@@ -159,10 +159,10 @@ class Pushed:
         self.taken.settle()
         return True
 
-    def works(self, asked: Script, batches: list[Batch]) -> None:
+    def works(self, parsed: Script, batches: list[Batch]) -> None:
         rows_ = self.random.choice((1, 3, 1000))
         store = DurableStore(self.home / "store")
-        query = EmbeddedQuery(asked, blobs=store, token=f"life{self.crashes}", segment_rows=rows_)
+        query = EmbeddedQuery(parsed, blobs=store, token=f"life{self.crashes}", segment_rows=rows_)
         if self.automatic:
             query.on_output(self.takes)
         for batch in batches:

@@ -66,11 +66,11 @@ class Scripted:
         first = drawn(self.random)
         others = [drawn(self.random)] if self.random.random() < 0.3 else []
         self.questions = [first, *(each for each in others if each.offset == first.offset)]
-        asked = self.script()
+        parsed = self.script()
         for _ in range(self.random.randint(2, 3)):
             self.land()
-            self.tries(asked, self.random.randint(1, 2), drain=False)
-        self.tries(asked, 3, drain=True)
+            self.tries(parsed, self.random.randint(1, 2), drain=False)
+        self.tries(parsed, 3, drain=True)
         for at, question in enumerate(self.questions):
             self.compare(at, question)
 
@@ -111,23 +111,23 @@ class Scripted:
             "".join(line + "\n" for line in lines)
         )
 
-    def tries(self, asked: Script, crashes: int, drain: bool) -> None:
+    def tries(self, parsed: Script, crashes: int, drain: bool) -> None:
         """Run until it ends by itself, or more is to land; after so many crashes none comes."""
         while True:
             fails = self.random.randint(1, 35) if crashes else None
             disk = Disk(self.home, self.random, fails, self.random.choice(FAULTS), self.cached)
-            if self.ends(asked, disk, drain):
+            if self.ends(parsed, disk, drain):
                 return
             crashes, self.crashes = crashes - 1, self.crashes + 1
             self.now += self.random.choice((0, 20)) * SECOND
             if not drain and self.random.random() < 0.3:
                 return
 
-    def ends(self, asked: Script, disk: Disk, drain: bool) -> bool:
+    def ends(self, parsed: Script, disk: Disk, drain: bool) -> bool:
         options = RunOptions(self.home, self.home / "kept", drain)
         try:
             with disk.attached(), self.conditions():
-                running.run(asked, options)
+                running.run(parsed, options)
         except Crash:
             return False
         except (SqlwinError, OSError):
@@ -164,7 +164,7 @@ class Scripted:
         assert comparable(found) == batch_answer(question, taken), question
 
     def last(self, at: int) -> list[Row]:
-        """The last revision of every row key that was not withdrawn."""
+        """The last revision of every row key that was not retracted."""
         found: dict[str, Row] = {}
         for row in lines_of(self.home / f"out{at}"):
             known = found.get(row["row_key"])

@@ -41,8 +41,8 @@ def memory() -> str | None:
 def kept() -> list[Run]:
     """Those that failed once."""
     lines = SEEDS.read_text(encoding="utf-8").splitlines()
-    told = [line.split() for line in lines if line.strip() and not line.startswith("#")]
-    return [(host, int(seed)) for host, seed in told]
+    emissions = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return [(host, int(seed)) for host, seed in emissions]
 
 
 def runs(first: int, count: int) -> Iterator[Run]:
@@ -54,10 +54,10 @@ def runs(first: int, count: int) -> Iterator[Run]:
 
 
 def main(arguments: list[str]) -> int:
-    asked = argparse.ArgumentParser(description="Crash queries, and compare what they emit.")
-    asked.add_argument("--runs", type=int, default=5_000)
-    asked.add_argument("--seed", type=int, default=1)
-    options = asked.parse_args(arguments)
+    parser = argparse.ArgumentParser(description="Crash queries, and compare what they emit.")
+    parser.add_argument("--runs", type=int, default=5_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
     logging.getLogger("sqlwin").setLevel(logging.ERROR)  # outputs are refused on purpose
     known, failed, crashes = set(kept()), 0, 0
     for number, run in enumerate(runs(options.seed, options.runs), start=1):
@@ -71,8 +71,8 @@ def main(arguments: list[str]) -> int:
                     file.write(f"{run[0]} {run[1]}\n")
         if number % 100 == 0:
             sys.stderr.write(f"{number} runs, {crashes} crashes, {failed} failed\n")
-    told = f"{number} runs from seed {options.seed}, {crashes} crashes, {failed} failed"
-    sys.stdout.write(told + "\n")
+    emissions = f"{number} runs from seed {options.seed}, {crashes} crashes, {failed} failed"
+    sys.stdout.write(emissions + "\n")
     return 1 if failed else 0
 
 

@@ -81,25 +81,25 @@ def command(home: Path, engine: str, out: str, *more: str) -> list[str]:
     return [*run, "--engine", engine, *more]
 
 
-def killed(asked: list[str], moments: list[float]) -> int:
+def killed(parsed: list[str], moments: list[float]) -> int:
     """Run until it ends by itself; kill it so long after each start. How often it was."""
     for kills, moment in enumerate([*moments, None]):
         running = subprocess.Popen(
-            asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+            parsed, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         try:
-            _, told = running.communicate(timeout=moment)
+            _, emissions = running.communicate(timeout=moment)
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
             running.communicate()
             continue
-        assert running.returncode == 0, told.decode()
+        assert running.returncode == 0, emissions.decode()
         return kills
     raise AssertionError("the last run has no moment to be killed at")
 
 
 def last(folder: Path) -> dict[str, Row]:
-    """The last revision of every row key that was not withdrawn, over all files of a sink."""
+    """The last revision of every row key that was not retracted, over all files of a sink."""
     found: dict[str, Row] = {}
     for file in sorted(folder.glob("*.jsonl")):
         for row in map(json.loads, file.read_text().splitlines()):
@@ -116,9 +116,9 @@ def errors(folder: Path, files: int) -> list[tuple[str, str]]:
     """
     parts = sorted(folder.glob("*.jsonl"))
     rows = [json.loads(line) for part in parts for line in part.read_text().splitlines()]
-    told = sorted((row["reason"], row["position"]) for row in rows)
-    assert len(set(told)) == len(told) == files
-    return told
+    emissions = sorted((row["reason"], row["position"]) for row in rows)
+    assert len(set(emissions)) == len(emissions) == files
+    return emissions
 
 
 def same(whole: dict[str, Row], cut: dict[str, Row]) -> None:

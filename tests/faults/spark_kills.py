@@ -73,15 +73,15 @@ class Run:
 
     def command(self, engine: str, out: str, *more: str) -> list[str]:
         """A batch takes about three of the files."""
-        asked = command(self.home, engine, out, *more)
+        parser = command(self.home, engine, out, *more)
         text = (self.home / f"{out}.sql").read_text()
         (self.home / f"{out}.sql").write_text(text.replace("20000", "5000"))
-        return asked
+        return parser
 
     def start(self) -> subprocess.Popen[bytes]:
-        asked = self.command("spark", "cut", "--checkpoint", str(self.home / "kept"), "--drain")
+        parser = self.command("spark", "cut", "--checkpoint", str(self.home / "kept"), "--drain")
         running = subprocess.Popen(
-            asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+            parser, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         self.sessions.append(running.pid)
         return running
@@ -189,10 +189,10 @@ def two_at_once(home: Path, seed: int) -> tuple[int, int]:
 
 
 def main(arguments: list[str]) -> int:
-    asked = argparse.ArgumentParser(description="Kill runs on Spark, and compare their sinks.")
-    asked.add_argument("--kills", type=int, default=200)
-    asked.add_argument("--seed", type=int, default=1)
-    options = asked.parse_args(arguments)
+    parser = argparse.ArgumentParser(description="Kill runs on Spark, and compare their sinks.")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     kills, failed, seed = 0, 0, options.seed
     while kills < options.kills:

@@ -70,14 +70,14 @@ def started(
     (home / out).mkdir(exist_ok=True)
     (home / f"{out}.sql").write_text(SCRIPT.format(out=out, format=format_))
     run = ["run", f"{out}.sql", "--engine", engine, "--checkpoint", f"{out}-state", "--drain"]
-    asked = [sys.executable, "-c", RUN.format(count=COUNT), moment, str(after), *run]
-    ended = subprocess.Popen(asked, cwd=home, stderr=subprocess.PIPE, start_new_session=True)
-    _, told = ended.communicate(timeout=300)
+    command = [sys.executable, "-c", RUN.format(count=COUNT), moment, str(after), *run]
+    ended = subprocess.Popen(command, cwd=home, stderr=subprocess.PIPE, start_new_session=True)
+    _, emissions = ended.communicate(timeout=300)
     if ended.returncode == -signal.SIGKILL:
         with suppress(ProcessLookupError):
             os.killpg(ended.pid, signal.SIGKILL)  # the JVM and its workers
         return ended.returncode
-    assert ended.returncode == 0, told.decode()
+    assert ended.returncode == 0, emissions.decode()
     return 0
 
 

@@ -29,7 +29,7 @@ from sqlwin.runtime.files.lock import locked
 from sqlwin.sql import script
 from sqlwin.state.blobs import SqliteBlobs
 from tests.faults.flips import Ground, case, prepared
-from tests.support.embedded.orders import A_MINUTE_EACH, push, stored, told
+from tests.support.embedded.orders import A_MINUTE_EACH, emissions, push, stored
 from tests.support.embedded.runs import SCRIPT, land
 
 CASES, MORE = 100, 300
@@ -118,7 +118,7 @@ def test_a_log_that_is_deleted_does_not_take_commits_with_it_unnoticed(tmp_path:
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-def test_damage_is_told_with_the_file_and_what_to_do(tmp_path: Path, how: str) -> None:
+def test_damage_is_reported_with_the_file_and_what_to_do(tmp_path: Path, how: str) -> None:
     options, file = kept(tmp_path)
     damage, why = DAMAGE[how]
     damage(file)
@@ -169,7 +169,7 @@ def test_a_store_of_zeros_does_not_begin_anew(tmp_path: Path) -> None:
 
 
 def test_a_damaged_store_is_refused_or_says_the_same(tmp_path: Path) -> None:
-    """The message store may be lost, which is told as well, or filled again."""
+    """The message store may be lost, which is reported as well, or filled again."""
     file, rng, refused = tmp_path / "orders.state", random.Random(9), 0
     query = stored(file)
     push(query, A_MINUTE_EACH[:3])
@@ -184,7 +184,7 @@ def test_a_damaged_store_is_refused_or_says_the_same(tmp_path: Path) -> None:
             again = stored(file)
             push(again, A_MINUTE_EACH[again.offsets()["orders"][0] :])
             again.drain()
-            assert told(again) == [(float(n), "full", 0) for n in (2, 3, 4)], bit
+            assert emissions(again) == [(float(n), "full", 0) for n in (2, 3, 4)], bit
         except sqlwin.Incomplete:
             refused += 1
         except sqlwin.RunError as error:
@@ -229,8 +229,8 @@ with locked(Path(sys.argv[1])):
 
 def test_a_lock_does_not_outlive_a_killed_process(tmp_path: Path) -> None:
     options, _ = kept(tmp_path)
-    asked = [sys.executable, "-c", HOLDER, str(tmp_path / "state")]
-    with subprocess.Popen(asked, stdout=subprocess.PIPE) as holder:
+    parsed = [sys.executable, "-c", HOLDER, str(tmp_path / "state")]
+    with subprocess.Popen(parsed, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         with pytest.raises(RunError, match=rf"process {holder.pid}\)"):
@@ -287,13 +287,13 @@ def test_a_full_disk_under_a_sink(tmp_path: Path, format_: str) -> None:
     sink = f"CREATE SINK out WITH (connector = 'files', path = 'out', format = '{format_}');"
     land(tmp_path, "1", "09:00:10", 1)
     options = RunOptions(tmp_path, tmp_path / "state", drain=True)
-    asked = script(sink + text)
+    parsed = script(sink + text)
     with (
         no_file_larger(10),
         pytest.raises(RunError, match=r"cannot write .*out/part-\d+\.\w+: .*the last commit"),
     ):
-        run(asked, RunOptions(tmp_path, drain=True))
-    assert run(asked, options).emitted == 1
+        run(parsed, RunOptions(tmp_path, drain=True))
+    assert run(parsed, options).emitted == 1
     assert len(list((tmp_path / "out").iterdir())) == 1
 
 

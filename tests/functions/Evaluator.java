@@ -31,7 +31,7 @@ public class Evaluator {
 
   /**
    * plan: projections over the table. picks: for each row, and each of the columns read, which of
-   * its values; all of them in one text, parted by commas.
+   * its values; all of them in one text, separated by commas.
    */
   public String evaluate(LogicalPlan plan, DataType type, String columns, String picks) {
     int[] read = numbers(columns);

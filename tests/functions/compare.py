@@ -4,7 +4,7 @@
     python -m tests.functions.compare strings --show silent   # and every such expression
     python -m tests.functions.compare --only "substring("     # cases that contain a text
 
-`--show` takes classes, parted by commas (see `classes`), or `all`. `--rows` says how many rows
+`--show` takes classes, separated by commas (see `classes`), or `all`. `--rows` says how many rows
 of an expression are shown.
 """
 
@@ -65,7 +65,7 @@ def _line(name: str, counts: dict[str, int]) -> str:
 def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.functions.compare")
     parser.add_argument("subjects", nargs="*")
-    parser.add_argument("--show", default="", help="classes, parted by commas, or all")
+    parser.add_argument("--show", default="", help="classes, separated by commas, or all")
     parser.add_argument("--only", default="", help="cases that contain this text")
     parser.add_argument("--rows", type=int, default=3)
     given = parser.parse_args(None if arguments is None else list(arguments))

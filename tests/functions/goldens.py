@@ -56,8 +56,8 @@ def of_jar(path: Path) -> Iterator[Text]:
 
 def of_manual(spark: SparkSession) -> Iterator[Text]:
     for (name,) in spark.sql("SHOW SYSTEM FUNCTIONS").collect():
-        told = spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
-        shown = "\n".join(line[0] for line in told)
+        reported = spark.sql(f"DESCRIBE FUNCTION EXTENDED `{name}`").collect()
+        shown = "\n".join(line[0] for line in reported)
         yield from (("examples", each) for each in _EXAMPLE.findall(shown))
 
 
@@ -100,7 +100,7 @@ def _table(spark: SparkSession, source: str) -> pa.Table | None:
     return found if distinct and found.num_rows else None
 
 
-def asked(jar: Path | None) -> list[Answered]:
+def parsed(jar: Path | None) -> list[Answered]:
     """Of Spark."""
     with session() as spark:
         return list(answered(spark, of_manual(spark) if jar is None else of_jar(jar)))
@@ -120,14 +120,14 @@ def main() -> None:
     parser.add_argument("--jar", type=Path)
     parser.add_argument("--examples", action="store_true")
     parser.add_argument("--answers", type=Path)
-    parser.add_argument("--show", default="", help="classes, parted by commas, or all")
+    parser.add_argument("--show", default="", help="classes, separated by commas, or all")
     parser.add_argument("--expect", default="", help="jar or manual: a line of goldens.txt")
     given = parser.parse_args()
     kept: Path | None = given.answers
     if kept is None or not kept.exists():
         if given.jar is None and not given.examples:
             parser.error("--jar or --examples, or --answers that were written before")
-        found = asked(None if given.examples else given.jar)
+        found = parsed(None if given.examples else given.jar)
         if kept is not None:
             written(kept, found)
     else:

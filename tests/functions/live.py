@@ -65,8 +65,8 @@ def read(path: Path) -> Iterator[Answered]:
     for line in gzip.decompress(path.read_bytes()).decode("utf-8").split("\n"):
         found = json.loads(line)
         table = pa.ipc.open_stream(base64.b64decode(found["table"])).read_all()
-        told = Answer(found["type"], tuple(found["rows"]), found["refused"])
-        yield Over(found["subject"], found["text"], table), told
+        reported = Answer(found["type"], tuple(found["rows"]), found["refused"])
+        yield Over(found["subject"], found["text"], table), reported
 
 
 def _line(case: Case, answer: Answer) -> Json:

@@ -250,7 +250,7 @@ def main() -> None:
         search = Search(Oracle(spark), {})
         searched(search, given)
     if path is not None:
-        pack(path, (line(Case("random", text), told) for text, told in search.kept.items()))
+        pack(path, (line(Case("random", text), reported) for text, reported in search.kept.items()))
     return None
 
 

@@ -45,8 +45,10 @@ def _answer(line: str) -> tuple[str, Answer]:
 
 
 def line(case: Case, answer: Answer) -> str:
-    told = {"no": answer.refused} if answer.refused else {"type": answer.type, "rows": answer.rows}
-    return json.dumps({"e": case.text, **told}, ensure_ascii=False, separators=(",", ":"))
+    outcome = (
+        {"no": answer.refused} if answer.refused else {"type": answer.type, "rows": answer.rows}
+    )
+    return json.dumps({"e": case.text, **outcome}, ensure_ascii=False, separators=(",", ":"))
 
 
 def pack(path: Path, lines: Iterable[str]) -> None:

@@ -94,10 +94,10 @@ def found(most: int = 3, evaluate: bool = False, every: int = 1, seed: int = 0) 
 
 
 if __name__ == "__main__":
-    asked = argparse.ArgumentParser(description="Sweep over calls of every function.")
-    asked.add_argument("--every", type=int, default=1)
-    asked.add_argument("--seed", type=int, default=0)
-    options = asked.parse_args()
+    parser = argparse.ArgumentParser(description="Sweep over calls of every function.")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
     failures = found(evaluate=True, every=options.every, seed=options.seed)
     for error, call in failures.items():
         print(f"{call}: {error}")  # noqa: T201

@@ -28,7 +28,7 @@ def test_no_golden_is_of_anything_else(golden: str) -> None:
     assert [name for name in NAMES if golden == name or golden.startswith(f"{name}_of_")]
 
 
-def test_what_is_told_of_another_dialect_is_in_its_room() -> None:
+def test_hints_for_another_dialect_are_in_its_module() -> None:
     clock = {name for function in processing.FUNCTIONS for name in function.names}
     foreign = {name for name, f in TABLE.items() if re.search("ksqlDB|Flink", f.doc)}
     assert sorted(foreign - clock) == NAMES

@@ -29,14 +29,14 @@ def of(subject: str) -> list[str]:
 
 
 def found(subject: str) -> Iterator[tuple[str, str]]:
-    """Lines of `differences.txt`, each with what is told of it; and `worded` with errors that have
+    """Lines of `differences.txt`, each with what is said of it; and `worded` with errors that have
     not Spark's class, or words of DuckDB's."""
     for case, theirs, ours, verdict in compared(subject):
         if verdict.kind not in _allowed(case.text):
-            told = "\n".join(report(case, theirs, ours, verdict, rows=3))
-            yield f"{verdict.kind}\t{subject}\t{case.text}", told
-        for told in misworded(theirs, ours):
-            yield f"worded\t{subject}\t{case.text}", f"{case.text}: {told}"
+            reported = "\n".join(report(case, theirs, ours, verdict, rows=3))
+            yield f"{verdict.kind}\t{subject}\t{case.text}", reported
+        for reported in misworded(theirs, ours):
+            yield f"worded\t{subject}\t{case.text}", f"{case.text}: {reported}"
 
 
 def _allowed(text: str) -> tuple[str, ...]:
@@ -49,10 +49,10 @@ def _allowed(text: str) -> tuple[str, ...]:
     [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in subjects()],
 )
 def test_as_in_spark(subject: str) -> None:
-    told = dict(found(subject))
+    reported = dict(found(subject))
     known = of(subject)
-    assert not [told[line] for line in told if line not in known]
-    assert not [line for line in known if line not in told], "mended: take it out"
+    assert not [reported[line] for line in reported if line not in known]
+    assert not [line for line in known if line not in reported], "mended: take it out"
 
 
 if __name__ == "__main__":

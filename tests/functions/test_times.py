@@ -20,7 +20,7 @@ D, T = "DATE'2024-02-29'", "TIMESTAMP'2024-02-29 10:11:12.123456'"
 BC = "TIMESTAMP'-0044-03-15 12:00:00.5'"
 
 
-def asked(text: str) -> tuple[str, str | None]:
+def parsed(text: str) -> tuple[str, str | None]:
     """Type and value, as Spark prints them."""
     made = compiled(sqlglot.parse_one(text, read=SqlwinSpark), (Column("x", pa.int64()),))
     shown = made if made.type == STRING else cast(made, STRING)
@@ -158,7 +158,7 @@ FACTS = [
 
 @pytest.mark.parametrize(("text", "type_", "value"), FACTS)
 def test_as_spark(text: str, type_: str, value: str | None) -> None:
-    assert asked(text) == (type_, value)
+    assert parsed(text) == (type_, value)
 
 
 FOREIGN = [
@@ -175,7 +175,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize(("text", "value"), FOREIGN)
 def test_as_ksqldb_and_flink(text: str, value: str) -> None:
-    assert asked(text)[1] == value
+    assert parsed(text)[1] == value
 
 
 FAILURES = [
@@ -196,7 +196,7 @@ FAILURES = [
 @pytest.mark.parametrize(("text", "message"), FAILURES)
 def test_raises(text: str, message: str) -> None:
     with pytest.raises(Failed, match=message):
-        asked(text)
+        parsed(text)
 
 
 REFUSALS = [
@@ -232,12 +232,12 @@ REFUSALS = [
 @pytest.mark.parametrize(("text", "message"), REFUSALS)
 def test_refused(text: str, message: str) -> None:
     with pytest.raises(Uncompiled, match=message):
-        asked(text)
+        parsed(text)
 
 
 @pytest.mark.parametrize("text", ["2024-01-01 00:00:00x", "1:2:3:4", "9:x"])
 def test_what_only_begins_as_a_time_is_malformed(text: str) -> None:
-    assert asked(f"TRY_CAST('{text}' AS TIMESTAMP)") == ("timestamp", None)
+    assert parsed(f"TRY_CAST('{text}' AS TIMESTAMP)") == ("timestamp", None)
 
 
 @pytest.mark.parametrize("text", ["10:11:12", "T10", "9:5", "T10:11:12.5 UTC"])
@@ -253,7 +253,7 @@ def test_what_only_begins_as_a_time_is_malformed(text: str) -> None:
 def test_a_time_of_no_day_raises(call: str, text: str) -> None:
     """Spark takes today for its day."""
     with pytest.raises(Failed, match="is a time of no day; nothing here reads a clock"):
-        asked(call.format(text))
+        parsed(call.format(text))
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ ALIKE = {
 
 def misworded(theirs: Answer, ours: Ours) -> Iterator[str]:
     """A line for each such error of an expression."""
-    told = dict.fromkeys(zip(map(_raised, theirs.rows), map(_raised, ours.rows), strict=False))
-    for spark, reason in told:
+    reported = dict.fromkeys(zip(map(_raised, theirs.rows), map(_raised, ours.rows), strict=False))
+    for spark, reason in reported:
         if reason is None:
             continue
         wanted = _SPARK.match(spark or "")

@@ -48,10 +48,10 @@ def _in_process(name: str, drive: Callable[[Script, str], Drive]) -> InProcess:
 
 
 REFERENCE = _in_process(
-    "reference", lambda asked, clock: Plain(reference(asked), clock, queried=False)
+    "reference", lambda parsed, clock: Plain(reference(parsed), clock, queried=False)
 )
 EMBEDDED = _in_process(
-    "embedded", lambda asked, clock: Opened(EmbeddedQuery(asked, explain), clock)
+    "embedded", lambda parsed, clock: Opened(EmbeddedQuery(parsed, explain), clock)
 )
 DISTURBING: tuple[Host, ...] = (
     _in_process("segments", Committed),

@@ -26,20 +26,20 @@ from sqlwin.testing.outcome import StepResult
 SEGMENT_ROWS = 4
 
 
-def lives(asked: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQuery]:
+def runs(parsed: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQuery]:
     """The query, and with each `next` the query after a commit and a restart."""
     blobs = DictBlobs()
     for life in count():
         query = EmbeddedQuery(
-            asked, explain, blobs=blobs, token=f"life{life}", segment_rows=segment_rows
+            parsed, explain, blobs=blobs, token=f"life{life}", segment_rows=segment_rows
         )
         yield query
         query.commit()
 
 
 class Committed(Plain):
-    def __init__(self, asked: Script, clock: str) -> None:
-        kept = EmbeddedQuery(asked, explain, blobs=DictBlobs(), segment_rows=SEGMENT_ROWS)
+    def __init__(self, parsed: Script, clock: str) -> None:
+        kept = EmbeddedQuery(parsed, explain, blobs=DictBlobs(), segment_rows=SEGMENT_ROWS)
         super().__init__(kept, clock)
 
     def take(self, step: Step) -> StepResult:
@@ -52,12 +52,12 @@ class Committed(Plain):
 class Restarted:
     def __init__(
         self,
-        asked: Script,
+        parsed: Script,
         clock: str = START_OF_CLOCK,
-        lives: Callable[[Script], Iterator[EmbeddedQuery]] = lives,
+        runs: Callable[[Script], Iterator[EmbeddedQuery]] = runs,
     ) -> None:
-        self.lives = lives(asked)
-        self.query = next(self.lives)
+        self.runs = runs(parsed)
+        self.query = next(self.runs)
         self.query.advance(now=clock)
         self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
 
@@ -69,7 +69,7 @@ class Restarted:
         self.query._check()
         emitted, errors = self.query.results(), self.query.expired()
         self.board.add(pl.DataFrame(pl.from_arrow(emitted)))
-        self.query = next(self.lives)
+        self.query = next(self.runs)
         last = of_arrow(self.board.last().to_arrow())
         return StepResult(
             of_arrow(emitted), of_arrow(errors), last, windows=windows(self.query, step)

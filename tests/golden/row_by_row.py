@@ -1,20 +1,20 @@
 """Goldens fed one row at a time, the watermark held until the feed's last row is in.
 
 Then a feed may say the same thing in more steps, and in nothing but more steps: a
-window that two late rows correct is corrected twice, and an early one is told at each
-row before it is told full. So what a step emitted is folded: of each row_key the last
+window that two late rows correct is corrected twice, and an early one is emitted at each
+row before it is emitted full. So what a step emitted is folded: of each row_key the last
 emission, as `+U` where the row_key was held before the step and `+I` where it was not;
 one that came and went within the step is not shown, nor one that changed and changed back, and
 a `-D` has the values that were held. A `+I` of revision 0 begins anew: its key was forgotten
 before. Revisions are
-numbered as if those folded away had never been. Where a sink is told both halves of a
+numbered as if those folded away had never been. Where a sink takes both halves of a
 change, the `-U` has the values that were held too.
 
 What cannot be folded back is a `gap` in its golden:
 
 - a revision that HAVING hides, before the first of its step that it shows, still takes
   a number;
-- EARLY EVERY n ROWS under a feed of more than n: a window is told at its n-th row,
+- EARLY EVERY n ROWS under a feed of more than n: a window is emitted at its n-th row,
   and the rest waits;
 - RETAIN n ROWS under a feed of more than n: late rows are judged by the rows before them
   in the feed too;
@@ -59,8 +59,8 @@ class OneByOne(EmbeddedQuery):
 
 
 class RowByRow:
-    def __init__(self, asked: Script, clock: str) -> None:
-        self.query = OneByOne(asked, explain)
+    def __init__(self, parsed: Script, clock: str) -> None:
+        self.query = OneByOne(parsed, explain)
         self.query.advance(now=clock)
         self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
         self.folded: dict[str, int] = {}  # how many revisions of a row_key are folded away
@@ -93,8 +93,8 @@ class RowByRow:
             .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
         )
         last = last.filter(~pl.col("row_key").is_in(self._undone(emitted, last, held)))
-        told = pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
-        return pl.concat([_halves(told, held), told]) if self.query._chain.top.pairs else told
+        sent = pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
+        return pl.concat([_halves(sent, held), sent]) if self.query._chain.top.pairs else sent
 
     def _undone(self, emitted: pl.DataFrame, last: pl.DataFrame, held: pl.DataFrame) -> list[str]:
         """Row_keys that changed more than once, and are as they were: that is no update."""
@@ -111,15 +111,15 @@ class RowByRow:
     def _anew(self, emitted: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         """Without what came before a `+I` of revision 0, and the row_keys that have one."""
         first = (pl.col("op") == "+I") & (pl.col("revision") == 0)
-        lives = first.cum_sum().over("row_key")
-        newest = emitted.filter(lives == lives.max().over("row_key"))
+        runs = first.cum_sum().over("row_key")
+        newest = emitted.filter(runs == runs.max().over("row_key"))
         begun = newest.filter(first)["row_key"].to_list()
         for row_key in begun:
             self.folded.pop(row_key, None)
         return newest, begun
 
     def _numbered(self, emitted: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-        """With the revisions as if each row_key was told once; what came and went, never."""
+        """With the revisions as if each row_key was emitted once; what came and went, never."""
         first = pl.col("revision").first().over("row_key")
         went = ~pl.col("row_key").is_in(held["row_key"].to_list()) & (pl.col("op").last() == "-D")
         last = (pl.col("revision").last() + went.first()).alias("last")
@@ -133,13 +133,13 @@ class RowByRow:
 
 
 def _as_held(gone: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """Withdrawals with the values held before, not with those of a step folded away."""
+    """Retractions with the values held before, not with those of a step folded away."""
     own = [name for name in held.columns if name not in CHANGE]
     return gone.select(CHANGE).join(held.select(*own, "row_key"), on="row_key").select(held.columns)
 
 
-def _halves(told: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+def _halves(sent: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     """What each `+U` takes back: the values held before."""
-    changed = told.filter(pl.col("op") == "+U").select("emit", "row_key")
+    changed = sent.filter(pl.col("op") == "+U").select("emit", "row_key")
     back = held.drop("op", "emit").join(changed, on="row_key")
     return back.with_columns(pl.lit("-U").alias("op")).select(held.columns)

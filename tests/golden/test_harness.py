@@ -75,7 +75,7 @@ def test_rewriting_keeps_what_people_wrote() -> None:
     assert text == TEXT.replace("+I | full | 0        | 1", "+U | late | 1        | 2")
 
 
-def test_where_tables_alone_are_asked_what_is_emitted_says_nothing() -> None:
+def test_where_only_tables_are_read_nothing_is_said_of_emission() -> None:
     text = TEXT.replace("gap spark: not yet", "only: table")
     bare = parse(
         "a_sum",
@@ -131,7 +131,7 @@ def test_another_order_and_another_deadline_are_seen(monkeypatch: pytest.MonkeyP
     assert "was ., is none" in less
 
 
-def test_a_golden_without_a_trace_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_golden_without_a_trace_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.golden.trace.recorded", dict)
     (said,) = untraced(GOLDEN, Outcome(steps=[StepResult()]))
     assert "python -m tests.golden.trace" in said

@@ -94,8 +94,8 @@ def test_frames_are_those_of_duckdb(rows: list[tuple[int, int]], frame: Frame) -
         con.executemany(
             "INSERT INTO s VALUES (?, ?, ?)", [(-1, 9, 0), *((i, *r) for i, r in enumerate(rows))]
         )
-        asked = f"SELECT list(i) OVER (PARTITION BY run ORDER BY {by} {over}) FROM s ORDER BY i"
-        answer = con.sql(asked).fetchall()[1:]
+        parsed = f"SELECT list(i) OVER (PARTITION BY run ORDER BY {by} {over}) FROM s ORDER BY i"
+        answer = con.sql(parsed).fetchall()[1:]
     assert [sorted(held or []) for (held,) in answer] == computed(rows, frame)
 
 

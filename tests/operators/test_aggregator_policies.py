@@ -39,7 +39,7 @@ def test_early_every_ends_at_multiples_of_its_length_whatever_changed_first() ->
     assert fed(watermark=1) == [("+U", "full", 1, "milk", 1, 7), ("+U", "full", 2, "tea", 1, 7)]
 
 
-def test_early_on_update_tells_each_batch() -> None:
+def test_early_on_update_emits_each_batch() -> None:
     fed = Fed(aggregator(HOPPING, early=Early.ON_UPDATE))
     assert fed(("tea", 1, 1.5)) == [
         ("+I", "early", 0, "tea", 2, 1),
@@ -95,7 +95,7 @@ def test_late_every_ends_at_multiples_of_its_length_whatever_changed_first() -> 
     assert fed.deadline == 120
 
 
-def test_late_on_update_tells_every_window_that_holds_the_row_and_only_those() -> None:
+def test_late_on_update_emits_every_window_that_holds_the_row_and_only_those() -> None:
     fed = Fed(aggregator(HOPPING, late=Late.ON_UPDATE))
     fed(("tea", 1, 0.5), ("tea", 2, 1.5), ("tea", 4, 2.5), ("milk", 1, 1.5), watermark=3)
     assert fed(("tea", 8, 1.2)) == [
@@ -111,7 +111,7 @@ def test_a_late_row_of_an_open_window_corrects_only_full_ones() -> None:
     assert fed(watermark=2) == [("+I", "full", 0, "tea", 2, 3)]
 
 
-def test_late_never_tells_nothing() -> None:
+def test_late_never_emits_nothing() -> None:
     fed = Fed(aggregator(late=Late.NEVER))
     fed(("tea", 1, 0.5), watermark=1)
     assert fed(("tea", 2, 0.7), ("milk", 2, 0.7), now=0) == []
@@ -122,7 +122,7 @@ def test_late_never_tells_nothing() -> None:
 # Silence and end.
 
 
-def test_timeout_shows_open_windows_and_later_rows_are_late() -> None:
+def test_timeout_emits_open_windows_and_later_rows_are_late() -> None:
     fed = Fed(aggregator(timeout=MINUTE))
     fed(("tea", 1, 0.5), ("milk", 1, 5.5), now=10)
     assert fed.deadline == 70
@@ -135,7 +135,7 @@ def test_timeout_shows_open_windows_and_later_rows_are_late() -> None:
     assert fed(watermark=6) == []
 
 
-def test_timeout_begins_anew_with_rows_and_spares_shown_windows() -> None:
+def test_timeout_begins_anew_with_rows_and_spares_forced_windows() -> None:
     fed = Fed(aggregator(timeout=MINUTE, late_period=90 * SECOND))
     fed(("tea", 1, 0.5), now=0)
     fed(now=60)
@@ -151,7 +151,7 @@ def test_timeout_comes_before_what_is_due_early() -> None:
     assert fed(now=20) == [("+I", "full", 0, "tea", 1, 1)]
 
 
-def test_what_waits_in_a_shown_window_keeps_its_time_when_it_is_full() -> None:
+def test_what_is_pending_in_a_forced_window_keeps_its_due_time_when_it_is_full() -> None:
     fed = Fed(aggregator())
     fed(("tea", 1, 0.5), end=True)
     assert fed(("tea", 2, 0.6), now=5) == []
@@ -160,7 +160,7 @@ def test_what_waits_in_a_shown_window_keeps_its_time_when_it_is_full() -> None:
     assert fed(now=10) == [("+U", "late", 1, "tea", 1, 3)]
 
 
-def test_late_never_tells_a_shown_window_that_changed_when_it_closes() -> None:
+def test_late_never_emits_a_forced_window_that_changed_when_it_closes() -> None:
     fed = Fed(aggregator(late=Late.NEVER))
     fed(("tea", 1, 0.5), ("milk", 1, 0.5), end=True)
     assert fed(("tea", 2, 0.6), now=100) == []
@@ -169,7 +169,7 @@ def test_late_never_tells_a_shown_window_that_changed_when_it_closes() -> None:
 
 
 @pytest.mark.parametrize("late", [Late.EVERY, Late.NEVER])
-def test_an_end_tells_what_waits_late_then_open_windows(late: Late) -> None:
+def test_an_end_emits_what_waits_late_then_open_windows(late: Late) -> None:
     fed = Fed(aggregator(late=late))
     assert fed(("tea", 1, 0.5), end=True) == [("+I", "full", 0, "tea", 1, 1)]
     assert fed(("tea", 2, 0.5), ("tea", 4, 1.5), end=True) == [
@@ -183,9 +183,9 @@ def test_an_end_tells_what_waits_late_then_open_windows(late: Late) -> None:
 
 
 @pytest.mark.parametrize("restarts", [False, True])
-def test_early_full_late_timeout_and_withdrawals(restarts: bool) -> None:
+def test_early_full_late_timeout_and_retractions(restarts: bool) -> None:
     operator = aggregator(
-        withdraw=True, timeout=MINUTE, retain=MINUTE, late_period=10 * SECOND, **EVERY_20
+        update_before=True, timeout=MINUTE, retain=MINUTE, late_period=10 * SECOND, **EVERY_20
     )
     fed = Fed(operator, restarts)
     assert fed(("tea", 1, 0.1), now=0) == []
@@ -213,8 +213,8 @@ def test_early_full_late_timeout_and_withdrawals(restarts: bool) -> None:
     ]
 
 
-def test_a_first_late_row_withdraws_nothing_the_next_one_what_it_told() -> None:
-    fed = Fed(aggregator(withdraw=True, late=Late.ON_UPDATE))
+def test_a_first_late_row_retracts_nothing_the_next_one_what_it_emitted() -> None:
+    fed = Fed(aggregator(update_before=True, late=Late.ON_UPDATE))
     fed(watermark=2)
     assert fed(("tea", 1, 0.1)) == [("+I", "late", 0, "tea", 1, 1)]
     assert fed(("tea", 2, 0.1)) == [

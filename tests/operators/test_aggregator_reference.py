@@ -81,7 +81,7 @@ def admitted(rows: pl.DataFrame, driven: Driven, retain: int | None) -> pl.DataF
 
 
 @given(operators(), steps(), st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: WindowAggregator, taken: list[Step], restarts: bool
 ) -> None:
     fast, slow = Driven(operator, restarts), Defined(specified(operator))

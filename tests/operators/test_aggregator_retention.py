@@ -28,7 +28,7 @@ def test_without_retention_nothing_ever_leaves() -> None:
 
 
 @pytest.mark.parametrize("restarts", [False, True])
-def test_a_window_lives_until_the_watermark_is_past_its_retention(restarts: bool) -> None:
+def test_a_window_is_retained_until_the_watermark_is_past_its_retention(restarts: bool) -> None:
     fed = Fed(aggregator(HOPPING, retain=2 * MINUTE, values=BOTH, late=Late.ON_UPDATE), restarts)
     fed(("tea", 1, 0.5), watermark=3.9)
     # [0, 2) is retired at 4: this is the last row that corrects it
@@ -45,7 +45,7 @@ def test_a_window_lives_until_the_watermark_is_past_its_retention(restarts: bool
 
 
 def test_what_waits_in_a_leaving_window_goes_out_before() -> None:
-    fed = Fed(aggregator(retain=MINUTE, withdraw=True))
+    fed = Fed(aggregator(retain=MINUTE, update_before=True))
     fed(("tea", 1, 0.5), watermark=1)
     fed(("tea", 2, 0.5), now=1)
     assert fed(("tea", 4, 1.5), watermark=2, now=2) == [

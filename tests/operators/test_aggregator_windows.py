@@ -36,7 +36,7 @@ def test_emissions_come_by_end_start_and_keys() -> None:
 @pytest.mark.parametrize("values", [("total",), BOTH])
 def test_a_null_key_is_a_key_everywhere(values: tuple[str, ...]) -> None:
     operator = aggregator(
-        values=values, early=Early.ON_UPDATE, late=Late.ON_UPDATE, withdraw=True, retain=MINUTE
+        values=values, early=Early.ON_UPDATE, late=Late.ON_UPDATE, update_before=True, retain=MINUTE
     )
     fed = Fed(operator, restarts=True)
     assert [row[:6] for row in fed((None, 1, 0.1))] == [("+I", "early", 0, None, 1, 1)]
@@ -128,7 +128,7 @@ def test_rows_count_once_for_each_set() -> None:
 
 def test_sets_are_corrected_each_for_itself() -> None:
     operator = aggregator(
-        keys=("k", "b"), sets=(("b",), ("k",)), values=BOTH, late=Late.ON_UPDATE, withdraw=True
+        keys=("k", "b"), sets=(("b",), ("k",)), values=BOTH, late=Late.ON_UPDATE, update_before=True
     )
     fed = Fed(operator, restarts=True)
     fed((("tea", 1), 1, 0), (("milk", 2), 2, 0), watermark=1)
@@ -172,7 +172,7 @@ def test_messages_are_kept_only_for_full_state_and_once_for_all_sets() -> None:
     assert len(fed.driven.stores[MESSAGES]) == 2
 
 
-def test_lost_messages_are_put_back_and_tell_nothing() -> None:
+def test_lost_messages_are_put_back_and_emit_nothing() -> None:
     operator = aggregator(values=BOTH, late=Late.ON_UPDATE)
     fed, again = Fed(operator), Fed(operator)
     batch = fed.batch(("tea", 1, 0.1), ("tea", 2, 0.2), ("tea", 4, 1.1))
@@ -186,7 +186,7 @@ def test_lost_messages_are_put_back_and_tell_nothing() -> None:
 
 
 def test_put_back_lazily_messages_correct_what_went_out_without_them() -> None:
-    operator = aggregator(values=BOTH, late=Late.ON_UPDATE, withdraw=True)
+    operator = aggregator(values=BOTH, late=Late.ON_UPDATE, update_before=True)
     fed, again = Fed(operator), Fed(operator)
     batch = fed.batch(("tea", 1, 0.1), ("tea", 2, 1.2), ("tea", 4, 2.1))
     fed.driven.step(batch, watermark=MINUTE)

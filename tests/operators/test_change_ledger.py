@@ -10,7 +10,7 @@ import pytest
 from sqlwin.instants import END, START
 from sqlwin.operators.emitter.change_ledger import CHANGES, VOID
 from sqlwin.policies import Early, Late
-from tests.support.operators.driving import told
+from tests.support.operators.driving import emissions
 from tests.support.operators.joins import LEFT, RIGHT, Joined, join, rows_of, window
 
 PERIODS: dict[str, Any] = {
@@ -43,10 +43,10 @@ def test_what_is_due_goes_and_the_rest_is_not_written_again(restarts: bool) -> N
     driven.step(*both(10), now=1)
     driven.step(*both(40), now=2)
     assert pending(driven) == [(5, False), (100, False)]
-    assert told(driven.step(now=5), "w") == [("+I", "full", 0, 40)]
+    assert emissions(driven.step(now=5), "w") == [("+I", "full", 0, 40)]
     assert pending(driven) == [(100, False)]
     assert driven.operator.next_deadline(driven.stores) == 100
-    assert told(driven.step(now=100), "w") == [("+I", "late", 0, 10)]
+    assert emissions(driven.step(now=100), "w") == [("+I", "late", 0, 10)]
     assert pending(driven) == []
 
 
@@ -55,11 +55,11 @@ def test_an_end_of_input_emits_what_is_due_later_and_only_then(restarts: bool) -
     driven = Joined(join(window(0, 5), **PERIODS), restarts)
     driven.step(watermark=30, now=1)
     driven.step(*both(10), now=1)
-    assert told(driven.step(now=2, end=True), "w") == [("+I", "late", 0, 10)]
+    assert emissions(driven.step(now=2, end=True), "w") == [("+I", "late", 0, 10)]
     assert driven.operator.next_deadline(driven.stores) is None
     driven.step(*both(40), now=3)
     assert driven.operator.next_deadline(driven.stores) == 5
-    assert told(driven.step(now=200), "w") == [("+I", "full", 0, 40)]
+    assert emissions(driven.step(now=200), "w") == [("+I", "full", 0, 40)]
 
 
 def test_what_is_undone_before_it_was_due_is_void() -> None:
@@ -75,17 +75,17 @@ def test_what_is_undone_before_it_was_due_is_void() -> None:
 def test_after_the_clock_went_back_nothing_is_lost() -> None:
     driven = Joined(join(window(0, 5), **PERIODS))
     driven.step(*both(10), now=103)
-    assert told(driven.step(now=105), "w") == [("+I", "full", 0, 10)]
+    assert emissions(driven.step(now=105), "w") == [("+I", "full", 0, 10)]
     driven.step(*both(40), now=50)
     assert driven.operator.next_deadline(driven.stores) == 106
-    assert told(driven.step(now=106), "w") == [("+I", "full", 0, 40)]
+    assert emissions(driven.step(now=106), "w") == [("+I", "full", 0, 40)]
 
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_a_result_whose_row_comes_at_another_instant_has_one_revision_more(pairs: bool) -> None:
-    driven = Joined(join(window(-5, 5), weighted=True, withdraw=pairs, retain=None))
+    driven = Joined(join(window(-5, 5), weighted=True, update_before=pairs, retain=None))
     driven.step(rows_of(LEFT, left(1, 10)), rows_of(RIGHT, left(9, 12)))
     for n, (was, now) in enumerate([(10, 11), (11, 14), (14, 8)], 1):
         moved = driven.step(rows_of(LEFT, left(n, was, weight=-1), left(n + 1, now)))
         expected = [("-U", "full", n - 1, n), ("+U", "full", n, n + 1)]
-        assert told(moved, "v") == expected[not pairs :]
+        assert emissions(moved, "v") == expected[not pairs :]

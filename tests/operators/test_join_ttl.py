@@ -22,7 +22,7 @@ from sqlwin.state.ttl_store import TtlStore
 from sqlwin.windows import AsOf
 from tests.properties.plan_ttl import CLEANUPS
 from tests.reference.joins.asof import ReferenceAsOf
-from tests.reference.joins.joined_lives import (
+from tests.reference.joins.forgetting import (
     ForgettingAsOf,
     ForgettingJoin,
     ForgettingSessions,
@@ -48,10 +48,10 @@ ANY = window(None, None)
 
 
 class WithTtl(Joined):
-    """As a task keeps it: with the lives of both sides, restored with the stores."""
+    """As a task keeps it: with the TTL entries of both sides, restored with the stores."""
 
     operator: Any
-    told = "null"
+    saved = "null"
 
     def _named(self) -> dict[str, Store]:
         if not isinstance(self.operator, JoinTtl):
@@ -59,7 +59,7 @@ class WithTtl(Joined):
         self.bare = Stores(
             {s.name: self._store(s.layout, s.combine) for s in self.operator.stores()}
         )
-        self.operator.open_ttl(self.bare, json.loads(self.told), "always the same")
+        self.operator.open_ttl(self.bare, json.loads(self.saved), "always the same")
         if hasattr(self, "stores"):
             self.stores.sides = self.bare.sides
         return self.bare.named
@@ -76,7 +76,7 @@ class WithTtl(Joined):
     def _restart(self) -> None:
         self.steps += 1
         assert self.stores.sides is not None
-        self.told = json.dumps(self.stores.sides.to_json())
+        self.saved = json.dumps(self.stores.sides.to_json())
         for name, store in self.stores.named.items():
             inner = store.inner if isinstance(store, TtlStore | PairStore) else store
             assert isinstance(inner, SegmentStore)
@@ -84,7 +84,7 @@ class WithTtl(Joined):
         self.stores.named = self._named()
 
 
-def living(operator: Fast, restarts: bool = False) -> tuple[WithTtl, WithTtl]:
+def live(operator: Fast, restarts: bool = False) -> tuple[WithTtl, WithTtl]:
     """Fast, and by definition."""
     ttls = operator.policy.ttls
     left, right = (replace(s, forgets=s.name in ttls) for s in (operator.left, operator.right))
@@ -116,7 +116,7 @@ def forgetting(draw: st.DrawFn, of: st.SearchStrategy[Fast]) -> Fast:
 
 
 def possible(operator: Fast) -> bool:
-    """Windows in ROWS of rows that may be withdrawn have no TTL."""
+    """Windows in ROWS of rows that may be retracted have no TTL."""
     return not operator.left.weighted or operator.left.at == TS
 
 
@@ -171,7 +171,7 @@ def test_rows_of_one_key_that_come_all_the_time(
 
 
 def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
-    fast, slow = living(operator, restarts)
+    fast, slow = live(operator, restarts)
     source, watermark, now = Source(operator), 0, 0
     retain, columns = operator.policy.retain, [*operator.output]
     for step in taken:

@@ -23,7 +23,7 @@ JOINS = {
 }
 
 
-def _asked(question: str, left: Rows, right: Rows) -> Rows:
+def _expected(question: str, left: Rows, right: Rows) -> Rows:
     with duckdb.connect(config={"threads": 1}) as con:
         for name, columns, rows in (("l", "k j v", left), ("r", "rk rj w", right)):
             key, other, value = columns.split()
@@ -59,7 +59,7 @@ def test_what_is_out_is_the_batch_answer(
     operator = join(window, kind, filtered=filtered, retain=retain, **policy)
     found, rows = answered(operator, taken, restarts)
     on = _on(window, policy["keys"], filtered)
-    assert found == _asked(f"SELECT {JOINS[kind]} ON {on}", *rows)
+    assert found == _expected(f"SELECT {JOINS[kind]} ON {on}", *rows)
 
 
 @given(
@@ -83,4 +83,4 @@ def test_what_is_out_of_an_asof_join_is_the_batch_answer(
         f" ORDER BY r.ts {order}, r.seq {order} LIMIT 1"
     )
     question = f"SELECT seq, k, j, v, n.* FROM l {kind} JOIN LATERAL ({nearest}) n ON TRUE"
-    assert found == _asked(question, *rows)
+    assert found == _expected(question, *rows)

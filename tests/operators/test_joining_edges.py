@@ -1,4 +1,4 @@
-"""Joins at their edges, told of few rows: window ends, NULL keys, corrections, SAMZA-552."""
+"""Joins at their edges, over few rows: window ends, NULL keys, corrections, SAMZA-552."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlwin.operators.joins.sides import POS, Side
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
 from sqlwin.windows import AsOf, JoinWindow, Unit
-from tests.support.operators.driving import told
+from tests.support.operators.driving import emissions
 from tests.support.operators.joins import INT, LEFT, RIGHT, Joined, join, rows_of, window
 
 
@@ -53,41 +53,41 @@ def test_null_equals_nothing(kind: str, rows: int) -> None:
 def test_a_row_is_padded_once_no_match_may_come_that_is_not_late() -> None:
     driven = Joined(join(window(0, 5), "left"))
     assert driven.step(left(("a", 1, 10)), watermark=15).is_empty()
-    assert told(driven.step(watermark=16), "v", "w") == [("+I", "full", 0, 1, None)]
+    assert emissions(driven.step(watermark=16), "v", "w") == [("+I", "full", 0, 1, None)]
 
 
-def test_a_late_match_withdraws_the_padded_row_first() -> None:
+def test_a_late_match_retracts_the_padded_row_first() -> None:
     driven = Joined(join(window(0, 5), "left"))
     padded = driven.step(left(("a", 1, 10)), watermark=16)
     emitted = driven.step(right=right(("a", 2, 12)))
-    assert told(emitted, "v", "w") == [("-D", "late", 1, 1, None), ("+I", "late", 0, 1, 2)]
+    assert emissions(emitted, "v", "w") == [("-D", "late", 1, 1, None), ("+I", "late", 0, 1, 2)]
     assert emitted[ROW_KEY].to_list() == ["[[0,10],null]", "[[0,10],[0,12]]"]
     assert padded[ROW_KEY].to_list() == ["[[0,10],null]"]
 
 
 def test_early_a_row_is_padded_at_once() -> None:
     driven = Joined(join(window(0, 5), "full", early=Early.ON_UPDATE))
-    assert told(driven.step(left(("a", 1, 10))), "v", "w") == [("+I", "early", 0, 1, None)]
+    assert emissions(driven.step(left(("a", 1, 10))), "v", "w") == [("+I", "early", 0, 1, None)]
     emitted = driven.step(right=right(("a", 2, 12)))
-    assert told(emitted, "v", "w") == [("-D", "full", 1, 1, None), ("+I", "full", 0, 1, 2)]
+    assert emissions(emitted, "v", "w") == [("-D", "full", 1, 1, None), ("+I", "full", 0, 1, 2)]
 
 
-def test_a_row_that_was_withdrawn_leaves_its_partner_alone() -> None:
+def test_a_row_that_was_retracted_leaves_its_partner_alone() -> None:
     driven = Joined(join(window(0, 5), "left", weighted=True))
     driven.step(left(("a", 1, 10)), right(("a", 2, 12)), watermark=16)
     emitted = driven.step(right=right(("a", 2, 12), weight=-1))
-    assert told(emitted, "v", "w") == [("-D", "late", 1, 1, 2), ("+I", "late", 0, 1, None)]
+    assert emissions(emitted, "v", "w") == [("-D", "late", 1, 1, 2), ("+I", "late", 0, 1, None)]
     again = driven.step(right=right(("a", 3, 12)))
-    assert told(again, "v", "w") == [("-D", "late", 1, 1, None), ("+I", "late", 2, 1, 3)]
+    assert emissions(again, "v", "w") == [("-D", "late", 1, 1, None), ("+I", "late", 2, 1, 3)]
 
 
 def test_a_semi_row_goes_out_once_and_an_anti_row_once_it_is_certain() -> None:
     semi, anti = Joined(join(window(0, 5), "semi")), Joined(join(window(0, 5), "anti"))
     rows = left(("a", 1, 10), ("b", 2, 10)), right(("a", 1, 11))
-    assert told(semi.step(*rows), "k") == [("+I", "full", 0, "a")]
+    assert emissions(semi.step(*rows), "k") == [("+I", "full", 0, "a")]
     assert semi.step(right=right(("a", 1, 12)), watermark=16).is_empty()
     assert anti.step(*rows).is_empty()
-    assert told(anti.step(watermark=16), "k") == [("+I", "full", 0, "b")]
+    assert emissions(anti.step(watermark=16), "k") == [("+I", "full", 0, "b")]
 
 
 def test_rows_are_kept_for_as_long_as_a_row_that_is_not_expired_may_match() -> None:
@@ -99,7 +99,7 @@ def test_rows_are_kept_for_as_long_as_a_row_that_is_not_expired_may_match() -> N
     assert len(driven.stores["left"]) == 0
 
 
-def test_retain_rows_lets_a_row_go_when_its_window_has_passed_and_n_of_its_key_are_newer() -> None:
+def test_retain_rows_evicts_a_row_when_its_window_has_passed_and_n_of_its_key_are_newer() -> None:
     driven = Joined(join(window(-3, 5), retain=None, retain_rows=2))
     driven.step(left(("a", 1, 10), ("a", 2, 12), ("a", 3, 14), ("b", 4, 10)), watermark=15)
     assert len(driven.stores["left"]) == 4
@@ -111,14 +111,14 @@ def test_retain_rows_lets_a_row_go_when_its_window_has_passed_and_n_of_its_key_a
 def test_without_a_window_retain_rows_makes_a_row_certain() -> None:
     driven = Joined(join(window(None, None), "left", retain=None, retain_rows=1))
     assert driven.step(left(("a", 1, 10), ("a", 2, 12)), watermark=10).is_empty()
-    assert told(driven.step(watermark=11), "v", "w") == [("+I", "full", 0, 1, None)]
+    assert emissions(driven.step(watermark=11), "v", "w") == [("+I", "full", 0, 1, None)]
     assert len(driven.step(right=right(("a", 5, 9)))) == 1
 
 
 def test_retain_rows_counts_the_rows_of_null() -> None:
     driven = Joined(join(window(None, None), "anti", retain=None, retain_rows=1))
     rows = left((None, 1, 10), (None, 2, 12), ("a", 3, 9))
-    assert told(driven.step(rows, watermark=20), "v") == [("+I", "full", 0, 1)]
+    assert emissions(driven.step(rows, watermark=20), "v") == [("+I", "full", 0, 1)]
 
 
 def test_what_waits_goes_out_together_at_the_end_of_its_period() -> None:
@@ -126,35 +126,35 @@ def test_what_waits_goes_out_together_at_the_end_of_its_period() -> None:
     assert driven.step(left(("a", 1, 10)), right(("a", 2, 10)), now=103).is_empty()
     assert driven.step(right=right(("a", 3, 11)), now=105).is_empty()
     assert driven.operator.next_deadline(driven.stores) == 110
-    assert told(driven.step(now=110), "w") == [("+I", "full", 0, 2), ("+I", "full", 0, 3)]
+    assert emissions(driven.step(now=110), "w") == [("+I", "full", 0, 2), ("+I", "full", 0, 3)]
     assert driven.operator.next_deadline(driven.stores) is None
 
 
 def test_an_asof_row_is_corrected_by_a_late_one_that_is_nearer() -> None:
-    driven = Joined(join(AsOf(">="), "left", withdraw=True))
+    driven = Joined(join(AsOf(">="), "left", update_before=True))
     rows = left(("a", 1, 8), ("b", 2, 8)), right(("a", 5, 5))
     assert driven.step(*rows, watermark=8).is_empty()
-    assert told(driven.step(watermark=9), "v", "w") == [
+    assert emissions(driven.step(watermark=9), "v", "w") == [
         ("+I", "full", 0, 1, 5),
         ("+I", "full", 0, 2, None),
     ]
     emitted = driven.step(right=right(("a", 6, 6)))
-    assert told(emitted, "v", "w") == [("-U", "late", 0, 1, 5), ("+U", "late", 1, 1, 6)]
+    assert emissions(emitted, "v", "w") == [("-U", "late", 0, 1, 5), ("+U", "late", 1, 1, 6)]
     assert emitted[ROW_KEY].unique().to_list() == ["[0,8]"]
 
 
 @pytest.mark.parametrize(("op", "w"), [(">=", 2), (">", 1), ("<=", 2), ("<", 3)])
-def test_an_asof_join_compares_as_it_is_told(op: str, w: int) -> None:
+def test_an_asof_join_compares_by_its_operator(op: str, w: int) -> None:
     driven = Joined(join(AsOf(op)))
     rows = left(("a", 1, 10)), right(("a", 1, 9), ("a", 2, 10), ("a", 3, 11))
-    assert told(driven.step(*rows, watermark=12), "w") == [("+I", "full", 0, w)]
+    assert emissions(driven.step(*rows, watermark=12), "w") == [("+I", "full", 0, w)]
 
 
 def test_the_newest_version_of_each_key_stays_however_old() -> None:
     driven = Joined(join(AsOf(">="), retain=0))
     driven.step(right=right(("a", 1, 10), ("a", 2, 20), ("b", 3, 10)), watermark=1000)
     emitted = driven.step(left(("a", 1, 1000), ("b", 2, 1000)), watermark=1001)
-    assert told(emitted, "w") == [("+I", "full", 0, 2), ("+I", "full", 0, 3)]
+    assert emissions(emitted, "w") == [("+I", "full", 0, 2), ("+I", "full", 0, 3)]
     assert len(driven.stores["right"]) == 2
 
 
@@ -176,7 +176,7 @@ def test_the_message_key_is_that_of_the_table(
 
 
 @pytest.mark.parametrize(
-    ("asked", "wrong"),
+    ("options", "wrong"),
     [
         ({"match": window(0, 5), "kind": "outer"}, "a join is one of inner, left"),
         ({"match": AsOf(">="), "kind": "full"}, "inner or left, got full"),
@@ -185,9 +185,9 @@ def test_the_message_key_is_that_of_the_table(
         ({"match": AsOf(">="), "retain_rows": 2}, "RETAIN"),
     ],
 )
-def test_what_no_join_can_be_is_refused(asked: dict[str, Any], wrong: str) -> None:
+def test_what_no_join_can_be_is_refused(options: dict[str, Any], wrong: str) -> None:
     with pytest.raises(ValueError, match=wrong):
-        join(**asked)
+        join(**options)
 
 
 # SAMZA-552's two worked examples.
@@ -235,8 +235,8 @@ def samza(match: JoinWindow, period: int) -> list[tuple[str, int, int, int]]:
             newest[side] = max([*times, newest.get(side, 0)])
         frames = placed(SHIPMENT, came[0], 999), placed(ORDER, came[1], 0)
         emitted = driven.step(*frames, now=now, watermark=min(newest.values()))
-        told = emitted.select("id", "value", "cost").rows()
-        out += [(f"{9 + second // 3600:02}:{second // 60:02}:{second % 60:02}", *r) for r in told]
+        sent = emitted.select("id", "value", "cost").rows()
+        out += [(f"{9 + second // 3600:02}:{second // 60:02}:{second % 60:02}", *r) for r in sent]
     return out
 
 

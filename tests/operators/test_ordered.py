@@ -61,7 +61,7 @@ def specified(fast: OrderedAggregator) -> ReferenceOperator:
             output=fast.output,
             carried=ROWS,
             policy=fast.policy,
-            withdraw=fast.withdraw,
+            update_before=fast.update_before,
             buckets=fast.partition,
             weighted=True,
             ordered=True,
@@ -85,7 +85,7 @@ STEPS = steps(
 
 
 @given(operators(), STEPS, st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: OrderedAggregator, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, specified(operator), ROWS, taken, restarts, operator.policy.retain)

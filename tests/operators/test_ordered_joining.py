@@ -20,11 +20,11 @@ def agree(operator: OrderedJoin, taken: list[Step], restarts: bool) -> None:
         horizon = START if retain is None else fast.stores.watermark - retain
         batch = source.batch(step, watermark, horizon)
         watermark, now = watermark + step.watermark, now + step.clock
-        told = []
+        emissions = []
         for each in (fast, slow):
             each.stores.counted = (source.numbers[0], source.numbers[1])
-            told.append(records(each.step(*batch, now, watermark, step.end), columns))
-        assert told[0] == told[1]
+            emissions.append(records(each.step(*batch, now, watermark, step.end), columns))
+        assert emissions[0] == emissions[1]
         deadlines = [each.operator.next_deadline(each.stores) for each in (fast, slow)]
         assert deadlines[0] == deadlines[1]
 

@@ -47,7 +47,7 @@ def operators(draw: st.DrawFn) -> OrderedSessions:
         values=tuple(TYPES[name] for name in calls),
         policy=policy,
         where=draw(st.sampled_from([None, "w"])),
-        withdraw=draw(st.booleans()),
+        update_before=draw(st.booleans()),
         sets=tuple(sets),
         weighted=True,
     )
@@ -65,7 +65,7 @@ def specified(fast: OrderedSessions) -> ReferenceOperator:
             output=inner.output,
             carried=ROWS,
             policy=inner.policy,
-            withdraw=inner.withdraw,
+            update_before=inner.update_before,
             weighted=True,
             sessions=True,
             ordered=True,
@@ -89,7 +89,7 @@ STEPS = steps(
 
 
 @given(operators(), STEPS, st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: OrderedSessions, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, specified(operator), ROWS, taken, restarts, operator.policy.retain)

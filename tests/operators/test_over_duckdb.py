@@ -33,16 +33,16 @@ def test_last_revisions_are_the_batch_answer(
 ) -> None:
     policy: dict[str, Any] = {"early": early, "early_rows": 2, "early_period": 3, "late": late}
     operator = over(*calls, slice_width=slice_width, retain=8, **policy)
-    driven, rows, told, watermark, now = Driven(operator, restarts), [], [], 0, 0
+    driven, rows, emissions, watermark, now = Driven(operator, restarts), [], [], 0, 0
     for step in taken:
         new = [
             (k, j, v, watermark + at, 0, len(rows) + n) for n, (k, j, v, at) in enumerate(step.rows)
         ]
         watermark, now = watermark + step.watermark, now + step.clock
         rows += new
-        told.append(driven.step(rows_of(COLUMNS, *new) if new else None, now, watermark))
-    told.append(driven.step(None, now + 9, watermark, end=True))
-    last = pl.concat(told).sort(REVISION, maintain_order=True).unique(ROW_KEY, keep="last")
+        emissions.append(driven.step(rows_of(COLUMNS, *new) if new else None, now, watermark))
+    emissions.append(driven.step(None, now + 9, watermark, end=True))
+    last = pl.concat(emissions).sort(REVISION, maintain_order=True).unique(ROW_KEY, keep="last")
     assert set(last[OP]) <= {"+I", "+U"}
     found = {row[0]: row[1:] for row in numbered(last).rows()}
     assert found == dict(answers(calls, rows))

@@ -1,4 +1,4 @@
-"""When rows with other frames than the plain ones go out, told by examples."""
+"""When rows with other frames than the plain ones go out, by examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Frame, Unit
-from tests.support.operators.driving import Driven, rows_of, told
+from tests.support.operators.driving import Driven, emissions, rows_of
 from tests.support.operators.overs import COLUMNS, over
 
 K = ("k",)
@@ -31,18 +31,18 @@ def test_a_row_waits_for_its_follower_however_long(restarts: bool) -> None:
         over(("first", K, LEAD), ("sum", K, Frame(Unit.RANGE, 2, 0)), retain=0), restarts
     )
     out = driven.step(rows(("a", 1, 1), ("a", 2, 2), ("b", 2, 3)), watermark=3)
-    assert told(out, "v", "a0", "a1") == [("+I", "full", 0, 1, 2, 1)]
+    assert emissions(out, "v", "a0", "a1") == [("+I", "full", 0, 1, 2, 1)]
     assert driven.step(None, watermark=500).is_empty()
     assert len(driven.stores["rows"]) == 0  # both wait in the history
     out = driven.step(rows(("a", 600, 4)), watermark=601)
-    assert told(out, "v", "a0", "a1") == [("+I", "full", 0, 2, 4, 3)]
+    assert emissions(out, "v", "a0", "a1") == [("+I", "full", 0, 2, 4, 3)]
 
 
 def test_a_range_that_follows_waits_for_the_watermark() -> None:
     driven = Driven(over(("sum", K, Frame(Unit.RANGE, 0, 5))))
     assert driven.step(rows(("a", 10, 1)), watermark=15).is_empty()
     out = driven.step(rows(("a", 15, 2)), watermark=16)
-    assert told(out, "a0") == [("+I", "full", 0, 3)]
+    assert emissions(out, "a0") == [("+I", "full", 0, 3)]
 
 
 def test_an_unbounded_frame_counts_what_no_store_holds(restarts: bool) -> None:
@@ -52,7 +52,7 @@ def test_an_unbounded_frame_counts_what_no_store_holds(restarts: bool) -> None:
     assert len(driven.stores["rows"]) <= 2
     assert len(driven.stores["past0"]) == 1
     out = driven.step(rows(("a", 40, 40)), watermark=41)
-    assert told(out, "a0", "a1") == [("+I", "full", 0, 21, sum(range(0, 41, 2)))]
+    assert emissions(out, "a0", "a1") == [("+I", "full", 0, 21, sum(range(0, 41, 2)))]
 
 
 def test_a_late_row_goes_into_unbounded_frames_once(restarts: bool) -> None:
@@ -60,9 +60,9 @@ def test_a_late_row_goes_into_unbounded_frames_once(restarts: bool) -> None:
     driven = Driven(operator, restarts)
     driven.step(rows(("a", 1, 1), ("a", 9, 2), ("b", 9, 3)), watermark=12)
     out = driven.step(rows(("a", 5, 4)), watermark=12)
-    assert told(out, "v", "a0") == [("+I", "late", 0, 4, 2), ("+U", "late", 1, 2, 3)]
+    assert emissions(out, "v", "a0") == [("+I", "late", 0, 4, 2), ("+U", "late", 1, 2, 3)]
     out = driven.step(rows(("a", 14, 5)), watermark=15)
-    assert told(out, "v", "a0") == [("+I", "full", 0, 5, 4)]
+    assert emissions(out, "v", "a0") == [("+I", "full", 0, 5, 4)]
 
 
 def test_a_row_pushed_out_of_a_frame_touches_it() -> None:
@@ -70,7 +70,7 @@ def test_a_row_pushed_out_of_a_frame_touches_it() -> None:
     driven = Driven(over(("first", K, two_before), retain=20, late=Late.ON_UPDATE))
     driven.step(rows(("a", 1, 1), ("a", 2, 2), ("a", 4, 3), ("a", 6, 4)), watermark=9)
     out = driven.step(rows(("a", 3, 5)), watermark=9)  # between 2 and 3, whose frame was {1}
-    assert told(out, "v", "a0") == [
+    assert emissions(out, "v", "a0") == [
         ("+I", "late", 0, 5, 1),
         ("+U", "late", 1, 3, 2),
         ("+U", "late", 1, 4, 5),
@@ -81,25 +81,25 @@ def test_lag_of_the_next_row_alone_changes() -> None:
     driven = Driven(over(("first", K, LAG), retain=20, late=Late.ON_UPDATE))
     driven.step(rows(("a", 1, 1), ("a", 4, 2), ("a", 6, 3)), watermark=9)
     out = driven.step(rows(("a", 3, 4)), watermark=9)
-    assert told(out, "v", "a0") == [("+I", "late", 0, 4, 1), ("+U", "late", 1, 2, 4)]
+    assert emissions(out, "v", "a0") == [("+I", "late", 0, 4, 1), ("+U", "late", 1, 2, 4)]
 
 
 def test_a_frame_without_end_is_full_at_the_end() -> None:
     whole = Frame(Unit.RANGE, None, None)
     driven = Driven(over(("count", (), whole), early=Early.ON_UPDATE, retain=0))
     out = driven.step(rows(("a", 1, 1)), watermark=50)
-    assert told(out, "a0") == [("+I", "early", 0, 1)]
+    assert emissions(out, "a0") == [("+I", "early", 0, 1)]
     out = driven.step(rows(("a", 60, 2)), watermark=99)
-    assert told(out, "a0") == [("+U", "early", 1, 2), ("+I", "early", 0, 2)]
-    assert told(driven.step(end=True), "a0") == [("+U", "full", 2, 2), ("+U", "full", 1, 2)]
+    assert emissions(out, "a0") == [("+U", "early", 1, 2), ("+I", "early", 0, 2)]
+    assert emissions(driven.step(end=True), "a0") == [("+U", "full", 2, 2), ("+U", "full", 1, 2)]
 
 
-def test_a_silent_stream_is_shown_and_corrected() -> None:
+def test_a_silent_stream_is_emitted_early_and_corrected() -> None:
     driven = Driven(over(("first", K, LEAD), timeout=5, late=Late.ON_UPDATE))
     driven.step(rows(("a", 1, 1)), now=0, watermark=1)
     assert driven.deadline == 5
-    assert told(driven.step(now=5), "a0") == [("+I", "full", 0, None)]
-    assert told(driven.step(rows(("a", 3, 2)), now=6), "a0") == [("+U", "late", 1, 2)]
+    assert emissions(driven.step(now=5), "a0") == [("+I", "full", 0, None)]
+    assert emissions(driven.step(rows(("a", 3, 2)), now=6), "a0") == [("+U", "late", 1, 2)]
 
 
 def test_the_newest_rows_of_each_key_are_kept_however_old(restarts: bool) -> None:

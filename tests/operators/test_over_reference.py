@@ -19,7 +19,7 @@ from tests.support.operators.overs import (
 
 
 @given(operators(), steps(), st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: OverAggregator, taken: list[Step], restarts: bool
 ) -> None:
     fast, slow = Driven(operator, restarts), Defined(specified(operator))

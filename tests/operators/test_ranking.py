@@ -15,7 +15,7 @@ from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
 from sqlwin.windows import Cumulate, GroupWindow, Whole
-from tests.support.operators.driving import Driven, rows_of, told
+from tests.support.operators.driving import Driven, emissions, rows_of
 from tests.support.operators.ranking import COLUMNS, WINDOWS, ranker
 
 Row = tuple[Any, ...]
@@ -31,13 +31,13 @@ TEA, MILK = row(1, 10, "tea", 3), row(2, 20, "milk", 2)
 def test_a_late_row_moves_its_own_group_and_the_one_it_passes() -> None:
     driven = Driven(ranker(late=Late.ON_UPDATE), restarts=True)
     full = driven.step(rows_of(COLUMNS, TEA, MILK, row(3, 30, "rice", 1)), watermark=60)
-    assert told(full, "k", "total", "place") == [
+    assert emissions(full, "k", "total", "place") == [
         ("+I", "full", 0, "tea", 3, 1),
         ("+I", "full", 0, "milk", 2, 2),
         ("+I", "full", 0, "rice", 1, 3),
     ]
     late = driven.step(rows_of(COLUMNS, row(4, 40, "milk", 4)))
-    assert told(late, "k", "total", "place") == [
+    assert emissions(late, "k", "total", "place") == [
         ("+U", "late", 1, "milk", 6, 1),
         ("+U", "late", 1, "tea", 3, 2),
     ]
@@ -45,9 +45,9 @@ def test_a_late_row_moves_its_own_group_and_the_one_it_passes() -> None:
 
 def test_what_changes_nothing_is_not_sent_before_the_window_is_full() -> None:
     driven = Driven(ranker(early=Early.ON_UPDATE))
-    assert told(driven.step(rows_of(COLUMNS, TEA)), "place") == [("+I", "early", 0, 1)]
+    assert emissions(driven.step(rows_of(COLUMNS, TEA)), "place") == [("+I", "early", 0, 1)]
     assert driven.step(rows_of(COLUMNS, row(5, 11, "tea", 0))).is_empty()
-    assert told(driven.step(watermark=60), "place") == [("+U", "full", 1, 1)]
+    assert emissions(driven.step(watermark=60), "place") == [("+U", "full", 1, 1)]
 
 
 def test_a_window_goes_out_as_it_is_now() -> None:
@@ -55,7 +55,7 @@ def test_a_window_goes_out_as_it_is_now() -> None:
     driven = Driven(ranker(early=Early.EVERY, early_period=10))
     driven.step(rows_of(COLUMNS, TEA), now=0)
     driven.step(rows_of(COLUMNS, MILK), now=4)
-    assert told(driven.step(now=10), "k", "place") == [
+    assert emissions(driven.step(now=10), "k", "place") == [
         ("+I", "early", 0, "tea", 1),
         ("+I", "early", 0, "milk", 2),
     ]
@@ -63,10 +63,10 @@ def test_a_window_goes_out_as_it_is_now() -> None:
 
 
 def test_a_filter_above_sees_both_sides() -> None:
-    driven = Driven(ranker(withdraw=True, late=Late.ON_UPDATE))
+    driven = Driven(ranker(update_before=True, late=Late.ON_UPDATE))
     driven.step(rows_of(COLUMNS, TEA, MILK), watermark=60)
     late = driven.step(rows_of(COLUMNS, row(4, 40, "milk", 4)))
-    assert told(late, "k", "total", "place") == [
+    assert emissions(late, "k", "total", "place") == [
         ("-U", "late", 0, "milk", 2, 2),
         ("+U", "late", 1, "milk", 6, 1),
         ("-U", "late", 0, "tea", 3, 1),
@@ -167,9 +167,9 @@ def shown(brute: Brute) -> set[Row]:
 
 POLICIES: list[dict[str, Any]] = [
     {"late": Late.ON_UPDATE},
-    {"late_period": 7, "withdraw": True},
+    {"late_period": 7, "update_before": True},
     {"late_period": 3, "early": Early.ON_UPDATE},
-    {"late": Late.ON_UPDATE, "early": Early.EVERY, "early_period": 4, "withdraw": True},
+    {"late": Late.ON_UPDATE, "early": Early.EVERY, "early_period": 4, "update_before": True},
     {"late": Late.ON_UPDATE, "early": Early.ROWS, "early_rows": 3, "timeout": 3},
 ]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlwin.operators.joins.session_joins import SessionJoin
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Session, Unit
-from tests.support.operators.driving import records, told
+from tests.support.operators.driving import emissions, records
 from tests.support.operators.joining import agree
 from tests.support.operators.joins import LEFT, RIGHT, Joined, Step, rows_of, specified, steps
 from tests.support.operators.session_joins import GAPS, ONE_SIDE, session_join, session_joins
@@ -97,9 +97,9 @@ def test_a_session_that_begins_where_another_ends_does_not_overlap_it() -> None:
 def test_a_row_in_no_session_meets_the_session_that_holds_its_instant() -> None:
     driven = Joined(session_join("left", gaps=(0, 10)))
     assert len(driven.step(lefts(9, 10, 11, 30), rights(10, 20))) == 4  # [10, 30)
-    assert told(driven.step(watermark=9), "v") == []
-    assert told(driven.step(watermark=10), "v") == [("+I", "full", 0, 0)]  # nothing at 9 comes
-    assert told(driven.step(watermark=31), "v") == [("+I", "full", 0, 3)]
+    assert emissions(driven.step(watermark=9), "v") == []
+    assert emissions(driven.step(watermark=10), "v") == [("+I", "full", 0, 0)]  # nothing at 9 comes
+    assert emissions(driven.step(watermark=31), "v") == [("+I", "full", 0, 3)]
 
 
 def test_instants_next_to_each_other_are_apart() -> None:
@@ -112,7 +112,7 @@ def test_a_row_at_the_horizon_is_kept_though_others_of_its_key_are_over() -> Non
     driven = Joined(session_join("left", gaps=(0, 10), retain=0))
     assert len(driven.step(lefts(6), watermark=10)) == 1
     driven.step(left=lefts(10, first=1))
-    assert told(driven.step(watermark=11), "v") == [("+I", "full", 0, 1)]
+    assert emissions(driven.step(watermark=11), "v") == [("+I", "full", 0, 1)]
 
 
 def test_an_instant_stays_while_a_session_that_holds_it_goes_on() -> None:
@@ -124,13 +124,13 @@ def test_an_instant_stays_while_a_session_that_holds_it_goes_on() -> None:
     assert not len(driven.stores["left"])
 
 
-def test_a_late_row_bridges_sessions_and_withdraws_padded_rows() -> None:
+def test_a_late_row_bridges_sessions_and_retracts_padded_rows() -> None:
     driven = Joined(session_join("full", gaps=(10, 10), retain=50))
     assert driven.step(lefts(0, 40), rights(22), watermark=30).to_dicts()[0]["v"] == 0
     closed = driven.step(watermark=60)
-    assert told(closed, "v", "w") == [("+I", "full", 0, None, 0), ("+I", "full", 0, 1, None)]
+    assert emissions(closed, "v", "w") == [("+I", "full", 0, None, 0), ("+I", "full", 0, 1, None)]
     late = driven.step(left=lefts(10, 20, 30, first=2))
-    assert told(late, "v", "w") == [
+    assert emissions(late, "v", "w") == [
         ("-D", "late", 1, 0, None),
         ("-D", "late", 1, None, 0),
         ("-D", "late", 1, 1, None),
@@ -138,42 +138,42 @@ def test_a_late_row_bridges_sessions_and_withdraws_padded_rows() -> None:
     ]
 
 
-def test_a_session_that_grows_again_tells_its_padded_rows_once() -> None:
+def test_a_session_that_grows_again_emits_its_padded_rows_once() -> None:
     driven = Joined(session_join("left", gaps=(10, 10), retain=50))
     driven.step(lefts(0))
-    assert told(driven.step(watermark=11), "v") == [("+I", "full", 0, 0)]
+    assert emissions(driven.step(watermark=11), "v") == [("+I", "full", 0, 0)]
     assert driven.step(left=lefts(8, first=1)).is_empty()  # [0, 18) is open again
     assert driven.step(watermark=18).is_empty()  # a row at 18 still joins it
-    assert told(driven.step(watermark=19), "v") == [("+I", "full", 0, 1)]
+    assert emissions(driven.step(watermark=19), "v") == [("+I", "full", 0, 1)]
 
 
 def gone(at: int, number: int) -> pl.DataFrame:
-    """A left row of those that `lefts` gives is withdrawn."""
+    """A left row of those that `lefts` gives is retracted."""
     return rows_of(LEFT, (*_row(at, number)[:-1], -1))
 
 
-def test_a_withdrawn_row_parts_its_session_and_takes_pairs_back() -> None:
+def test_a_retracted_row_splits_its_session_and_retracts_pairs() -> None:
     driven = Joined(session_join("left", gaps=(10, 10), retain=50, weighted=True))
     assert len(driven.step(lefts(0, 10, 20), rights(25))) == 3  # [0, 30) and [25, 35)
-    parted = driven.step(left=gone(10, 1), watermark=18)
-    assert told(parted, "v", "w") == [
+    split = driven.step(left=gone(10, 1), watermark=18)
+    assert emissions(split, "v", "w") == [
         ("-D", "full", 1, 0, 0),
         ("-D", "full", 1, 1, 0),
         ("+I", "full", 0, 0, None),  # [0, 10) is over
     ]
 
 
-def test_a_row_that_a_shorter_session_makes_certain_is_told_at_once() -> None:
+def test_a_row_that_a_shorter_session_makes_final_is_emitted_at_once() -> None:
     driven = Joined(session_join("left", gaps=(10, 10), retain=50, weighted=True))
     assert driven.step(lefts(0, 8), watermark=14).is_empty()  # [0, 18)
-    assert told(driven.step(left=gone(8, 1)), "v") == [("+I", "full", 0, 0)]
+    assert emissions(driven.step(left=gone(8, 1)), "v") == [("+I", "full", 0, 0)]
     assert driven.step(watermark=30).is_empty()
 
 
-def test_nothing_stays_of_sessions_whose_rows_are_all_withdrawn() -> None:
+def test_nothing_stays_of_sessions_whose_rows_are_all_retracted() -> None:
     driven = Joined(session_join("full", gaps=(10, 10), retain=20, weighted=True))
     driven.step(lefts(0), rights(5), watermark=3)
-    assert told(driven.step(left=gone(0, 0)), "v", "w") == [("-D", "full", 1, 0, 0)]
+    assert emissions(driven.step(left=gone(0, 0)), "v", "w") == [("-D", "full", 1, 0, 0)]
     driven.step(watermark=100)
     assert {name: len(store) for name, store in driven.stores.named.items() if len(store)} == {}
 
@@ -217,13 +217,13 @@ def test_a_null_key_is_in_a_session_and_in_no_pair() -> None:
     nobody = (None, 1, 1, 0, 0, 0, 1)
     driven.step(rows_of(LEFT, nobody), rows_of(RIGHT, nobody))
     assert driven.step(watermark=5).is_empty()
-    assert told(driven.step(watermark=6), "v", "w") == [
+    assert emissions(driven.step(watermark=6), "v", "w") == [
         ("+I", "full", 0, None, 1),
         ("+I", "full", 0, 1, None),
     ]
 
 
-def test_late_never_tells_no_late_match_and_takes_no_padded_row_back() -> None:
+def test_late_never_emits_no_late_match_and_retracts_no_padded_row() -> None:
     driven = Joined(session_join("left", gaps=(5, 5), late=Late.NEVER))
     driven.step(lefts(0), watermark=6)
     assert driven.step(right=rights(2)).is_empty()
@@ -231,9 +231,9 @@ def test_late_never_tells_no_late_match_and_takes_no_padded_row_back() -> None:
 
 def test_early_pads_at_once() -> None:
     driven = Joined(session_join("left", gaps=(5, 5), early=Early.ON_UPDATE))
-    assert told(driven.step(lefts(0)), "v") == [("+I", "early", 0, 0)]
+    assert emissions(driven.step(lefts(0)), "v") == [("+I", "early", 0, 0)]
     late = driven.step(right=rights(4))
-    assert told(late, "v", "w") == [("-D", "full", 1, 0, None), ("+I", "full", 0, 0, 0)]
+    assert emissions(late, "v", "w") == [("-D", "full", 1, 0, None), ("+I", "full", 0, 0, 0)]
     assert driven.step(watermark=50).is_empty()
 
 

@@ -24,7 +24,7 @@ ISLANDS = """{name} AS (
 COLUMNS = {"semi": "l.seq, k, j, v", "anti": "l.seq, k, j, v"}
 
 
-def asked(question: str, left: Rows, right: Rows) -> Rows:
+def expected(question: str, left: Rows, right: Rows) -> Rows:
     with duckdb.connect(config={"threads": 1}) as con:
         for name, columns, rows in (("l", "k j v", left), ("r", "rk rj w", right)):
             key, other, value = columns.split()
@@ -57,15 +57,15 @@ def test_what_is_out_is_the_batch_answer(
     taken: list[Step],
     restarts: bool,
 ) -> None:
-    keys, parted = of
+    keys, session_keys = of
     rules = {name: policy[name] for name in policy if name not in ("large", "weighted", "keys")}
-    more = {"keys": keys, "parted": parted, "filtered": filtered, "retain": LATENESS}
+    more = {"keys": keys, "session_keys": session_keys, "filtered": filtered, "retain": LATENESS}
     operator = session_join(kind, (one, other), **more, **rules)
     found, rows = answered(operator, taken, restarts)
     on = [*("l.k = r.rk", "l.j = r.rj")[:keys], "l.first < r.until", "r.first < l.until"]
     on += ["v <= w"] if filtered else []
-    left = ISLANDS.format(name="l", gap=one, keys=", ".join(("k", "j")[:parted]))
-    right = ISLANDS.format(name="r", gap=other, keys=", ".join(("rk", "rj")[:parted]))
+    left = ISLANDS.format(name="l", gap=one, keys=", ".join(("k", "j")[:session_keys]))
+    right = ISLANDS.format(name="r", gap=other, keys=", ".join(("rk", "rj")[:session_keys]))
     columns = COLUMNS.get(kind, "l.seq, r.seq, k, j, v, rk, rj, w")
     question = f"SELECT {columns} FROM l {kind} JOIN r ON {' AND '.join(on)}"
-    assert found == asked(f"WITH {left}, {right} {question}", *rows)
+    assert found == expected(f"WITH {left}, {right} {question}", *rows)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlwin.instants import SECOND
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Session
-from tests.support.operators.sessions import WINDOWS, Fed, Told, plan, row
+from tests.support.operators.sessions import WINDOWS, Emission, Fed, plan, row
 
 Out = dict[tuple[Any, ...], tuple[Any, ...]]
 
@@ -50,9 +50,9 @@ def policies() -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-def overlay(out: Out, told: list[Told]) -> None:
+def overlay(out: Out, emissions: list[Emission]) -> None:
     """Follow emissions one by one; no two sessions of the same keys are ever out together."""
-    for op, _, _, k, page, start, end, last, n in told:
+    for op, _, _, k, page, start, end, last, n in emissions:
         key = (k, page, start, end)
         assert (op == "+I") == (key not in out), (op, key)
         if op == "-D":
@@ -67,17 +67,17 @@ def overlay(out: Out, told: list[Told]) -> None:
 def test_no_two_are_out_at_once_and_at_the_end_those_of_all_rows_are(
     window: Session, policy: dict[str, Any], taken: list[Any]
 ) -> None:
-    asked = plan(window, ("k", "page"), ("k",), ("last", "n"), **policy)
-    fed, out, now, watermark, known = Fed(asked), Out(), 0, 0, 0
+    operator = plan(window, ("k", "page"), ("k",), ("last", "n"), **policy)
+    fed, out, now, watermark, known = Fed(operator), Out(), 0, 0, 0
     for batch, ahead, later, end in taken:
         now, watermark = now + later, watermark + ahead
         overlay(out, fed(*batch, now=now, watermark=watermark, end=end))
-        if policy["late"] is Late.NEVER:  # which withdraws nothing but for something better
+        if policy["late"] is Late.NEVER:  # which retracts nothing but for something better
             known, before = sum(n for _, n in out.values()), known
             assert known >= before
     overlay(out, fed(now=now, end=True))
     whole: Out = {}
-    overlay(whole, Fed(asked)(*(each for batch, *_ in taken for each in batch), end=True))
+    overlay(whole, Fed(operator)(*(each for batch, *_ in taken for each in batch), end=True))
     if policy["late"] is not Late.NEVER:
         assert out == whole
-        assert not fed.driven.operator.told.vanished  # type: ignore[attr-defined]
+        assert not fed.driven.operator.emitted.vanished  # type: ignore[attr-defined]

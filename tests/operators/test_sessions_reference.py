@@ -65,7 +65,7 @@ def test_a_row_starts_or_ends_a_session_where_that_is_true_and_not_where_it_is_n
     assert cut(window, (0, {**yes, **out}), 1) == [(0, 1, 1), (1, 11, 1)]
 
 
-def test_rows_of_one_instant_are_never_parted() -> None:
+def test_rows_of_one_instant_are_never_split() -> None:
     window = Session(10, starts="login", ends="logout")
     assert cut(window, 0, 5, (5, {"login": True}), 5) == [(0, 5, 1), (5, 15, 3)]
     assert cut(window, 5, (5, {"logout": True}), 5, 6) == [(5, 6, 3), (6, 16, 1)]
@@ -124,7 +124,7 @@ def test_a_session_of_all_rows_where_there_is_no_key() -> None:
 # Those that vanish.
 
 
-def test_what_was_never_told_is_forgotten() -> None:
+def test_what_was_never_emitted_is_forgotten() -> None:
     fed = Fed()
     assert fed(row("a", 0)) == fed(row("a", 8)) == fed(row("a", 16)) == []
     assert fed(watermark=27) == [("+I", "full", 0, "a", 0, 26, 3)]
@@ -134,9 +134,9 @@ def test_what_was_never_told_is_forgotten() -> None:
 def test_a_late_row_bridges_two_sessions(late: Late) -> None:
     fed = Fed(plan(late=late, late_period=5 * SECOND))
     fed(row("a", 0), row("a", 16), watermark=30)
-    told = fed(row("a", 8), now=1)
+    emissions = fed(row("a", 8), now=1)
     assert fed.deadline == (None if late is Late.ON_UPDATE else 5)
-    assert (told or fed(now=5)) == [
+    assert (emissions or fed(now=5)) == [
         ("-D", "late", 1, "a", 0, 10, 1),
         ("-D", "late", 1, "a", 16, 26, 1),
         ("+I", "late", 0, "a", 0, 26, 3),
@@ -144,7 +144,7 @@ def test_a_late_row_bridges_two_sessions(late: Late) -> None:
     assert fed(now=100, end=True) == []
 
 
-def test_one_that_is_bridged_into_an_open_session_is_withdrawn_by_itself() -> None:
+def test_one_that_is_bridged_into_an_open_session_is_retracted_by_itself() -> None:
     fed = Fed(plan(late_period=5 * SECOND))
     fed(row("a", 0), row("a", 16), watermark=20)
     assert fed(row("a", 8), now=1) == []
@@ -164,10 +164,10 @@ def test_or_directly_before_what_replaces_it_if_that_comes_first() -> None:
     assert fed.deadline is None
 
 
-def test_late_never_withdraws_only_to_make_room() -> None:
+def test_late_never_retracts_only_what_is_superseded() -> None:
     fed = Fed(plan(late=Late.NEVER))
     fed(row("a", 0), row("a", 30), watermark=20)
-    assert fed(row("a", 8)) == []  # [0, 18) is full at once, and never told: [0, 10) stays
+    assert fed(row("a", 8)) == []  # [0, 18) is full at once, and never emitted: [0, 10) stays
     assert fed.deadline is None
     assert fed(row("a", 17), row("a", 23), end=False) == []  # joins all with what is open
     assert fed(watermark=41) == [
@@ -176,7 +176,7 @@ def test_late_never_withdraws_only_to_make_room() -> None:
     ]
 
 
-def test_late_never_leaves_what_was_told_at_the_end() -> None:
+def test_late_never_leaves_what_was_emitted_at_the_end() -> None:
     fed = Fed(plan(late=Late.NEVER, retain=5 * SECOND))
     fed(row("a", 0), watermark=20)
     assert fed(row("a", 8)) == []
@@ -228,7 +228,7 @@ def test_rows_that_wait_are_counted_together_where_sessions_merge() -> None:
     ]
 
 
-def test_one_told_early_goes_with_the_close_of_what_replaces_it() -> None:
+def test_one_emitted_early_goes_with_the_close_of_what_replaces_it() -> None:
     fed = Fed(plan(early=Early.ROWS, early_rows=2))
     assert fed(row("a", 0), row("a", 1)) == [("+I", "early", 0, "a", 0, 11, 2)]
     assert fed(row("a", 8)) == []
@@ -238,7 +238,7 @@ def test_one_told_early_goes_with_the_close_of_what_replaces_it() -> None:
     ]
 
 
-def test_a_chain_of_vanished_ones_withdraws_only_what_is_out() -> None:
+def test_a_chain_of_superseded_ones_retracts_only_what_is_out() -> None:
     fed = Fed(plan(early=Early.EVERY, early_period=5 * SECOND))
     fed(row("a", 0))
     assert fed(now=5) == [("+I", "early", 0, "a", 0, 10, 1)]
@@ -246,7 +246,7 @@ def test_a_chain_of_vanished_ones_withdraws_only_what_is_out() -> None:
     assert fed(now=10) == [("-D", "early", 1, "a", 0, 10, 1), ("+I", "early", 0, "a", 0, 26, 3)]
 
 
-def test_what_a_timeout_showed_is_withdrawn_when_the_session_goes_on() -> None:
+def test_what_a_timeout_emitted_is_retracted_when_the_session_goes_on() -> None:
     fed = Fed(plan(timeout=5 * SECOND, late_period=3 * SECOND))
     fed(row("a", 0), now=0)
     assert fed(now=5) == [("+I", "full", 0, "a", 0, 10, 1)]
@@ -266,7 +266,7 @@ def test_an_end_of_input_makes_room_as_well() -> None:
     ]
 
 
-def test_withdrawals_have_the_values_last_told() -> None:
+def test_retractions_have_the_values_last_emitted() -> None:
     fed = Fed(plan(values=("n", "listed"), late=Late.ON_UPDATE))
     fed(row("a", 0, v=1), watermark=11)
     fed(row("a", 0, v=2))
@@ -283,14 +283,14 @@ def test_withdrawals_have_the_values_last_told() -> None:
 # Where more than a pause ends a session.
 
 
-def test_a_late_row_parts_a_session_and_its_full_part_is_told_full_at_once() -> None:
+def test_a_late_row_splits_a_session_and_its_full_part_is_emitted_full_at_once() -> None:
     fed = Fed(plan(session(starts="login"), late=Late.NEVER))
     fed(row("a", 0), row("a", 9), row("a", 18), watermark=20)
     assert fed(row("a", 9, login=True)) == [("+I", "full", 0, "a", 0, 9, 1)]
     assert fed(watermark=29) == [("+I", "full", 0, "a", 9, 28, 3)]
 
 
-def test_the_first_part_that_is_told_makes_room() -> None:
+def test_the_first_part_that_is_emitted_supersedes_it() -> None:
     fed = Fed(plan(session(starts="login"), early=Early.EVERY, early_period=SECOND))
     fed(row("a", 0), row("a", 9))
     assert fed(now=1) == [("+I", "early", 0, "a", 0, 19, 2)]
@@ -394,7 +394,7 @@ def test_messages_that_where_drops_are_counted_and_take_no_part() -> None:
     assert fed(row("a", 0)) == [("+I", "full", 0, "a", 1, 5, 2)]
 
 
-def test_messages_shown_by_a_timeout_make_room_when_the_session_goes_on() -> None:
+def test_messages_emitted_by_a_timeout_are_retracted_when_the_session_goes_on() -> None:
     fed = Fed(plan(Session(2, ROWS), timeout=5 * SECOND))
     fed(row("a", 0))
     assert fed(now=5) == [("+I", "full", 0, "a", 1, 2, 1)]

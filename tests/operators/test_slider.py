@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.windows.slider import RING, TupleSlider
 from sqlwin.windows import Frame, Unit
-from tests.support.operators.driving import Driven, rows_of, told
+from tests.support.operators.driving import Driven, emissions, rows_of
 
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "x": pl.Int64(), "ok": pl.Boolean()}
 Row = tuple[Any, ...]
@@ -23,14 +23,14 @@ ALL = fold("l", "collect_list", ("x",), (pa.int64(),), pa.list_(pa.int64()), Non
 
 def slider(size: int, folds: dict[Fold, pl.DataType], where: str | None = "ok") -> TupleSlider:
     frame = Frame(Unit.RANGE, size - 1)
-    calls = tuple(Call(each, ("k",), frame, dtype) for each, dtype in folds.items())
+    calls = tuple(FrameCall(each, ("k",), frame, dtype) for each, dtype in folds.items())
     return TupleSlider("s", size, ("k",), COLUMNS, calls, where)
 
 
 def test_each_message_has_a_window_that_is_full_at_once() -> None:
     driven = Driven(slider(3, {TOTAL: pl.Int64()}))
     rows = [("a", 4, True, 0, 0, 1), ("a", 9, False, 0, 0, 2), ("a", 2, True, 0, 0, 3)]
-    assert told(driven.step(rows_of(COLUMNS, *rows)), "window_start", "window_end", "s") == [
+    assert emissions(driven.step(rows_of(COLUMNS, *rows)), "window_start", "window_end", "s") == [
         ("+I", "full", 0, 1, 2, 4),
         ("+I", "full", 0, 1, 4, 6),
     ]

@@ -16,7 +16,7 @@ from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import ROW_KEY
 from tests.reference.joins import join_sides as defined
 from tests.reference.joins.statics import ReferenceStatic
-from tests.support.operators.driving import records, told
+from tests.support.operators.driving import emissions, records
 from tests.support.operators.joins import (
     LEFT,
     RIGHT,
@@ -37,12 +37,14 @@ def looked_up(
     left = Side("left", LEFT, ("k", "j")[:keys], anywhere, 4, weighted=weighted)
     right = Side("right", RIGHT, ("rk", "rj")[:keys], anywhere, 4)
     policy = Policy(None, Late.ON_UPDATE, **more)
-    return StaticJoin(left, right, kind, policy, residual if filtered else None, withdraw=True)
+    return StaticJoin(left, right, kind, policy, residual if filtered else None, update_before=True)
 
 
 def specified(fast: StaticJoin) -> ReferenceStatic:
     sides = [defined.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right)]
-    return ReferenceStatic(*sides, fast.kind, fast.policy, fast.withdraw, residual=fast.residual)
+    return ReferenceStatic(
+        *sides, fast.kind, fast.policy, fast.update_before, residual=fast.residual
+    )
 
 
 JOINS = st.builds(
@@ -93,7 +95,7 @@ def test_a_row_is_padded_at_once() -> None:
     driven = Joined(looked_up("left"))
     driven.step(right=rows_of(RIGHT, ("a", 1, 5, 0, 0, 0, 1), ("a", 1, 6, 0, 1, 0, 1)))
     emitted = driven.step(left(("a", 1), ("b", 2)), watermark=100)
-    assert told(emitted, "v", "w") == [
+    assert emissions(emitted, "v", "w") == [
         ("+I", "full", 0, 1, 5),
         ("+I", "full", 0, 1, 6),
         ("+I", "full", 0, 2, None),
@@ -101,11 +103,11 @@ def test_a_row_is_padded_at_once() -> None:
     assert emitted[ROW_KEY].to_list() == ["[[0,0],[0,0]]", "[[0,0],[0,1]]", "[[0,1],null]"]
 
 
-def test_a_row_that_was_withdrawn_takes_its_pairs_along() -> None:
+def test_a_row_that_was_retracted_takes_its_pairs_along() -> None:
     driven = Joined(looked_up(weighted=True))
     driven.step(right=rows_of(RIGHT, ("a", 1, 5, 0, 0, 0, 1)))
     driven.step(left(("a", 1)))
-    assert told(driven.step(left(("a", 1), weight=-1)), "w") == [("-D", "full", 1, 5)]
+    assert emissions(driven.step(left(("a", 1), weight=-1)), "w") == [("-D", "full", 1, 5)]
 
 
 def test_a_table_cannot_wait_to_be_looked_up() -> None:

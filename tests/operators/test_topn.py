@@ -12,7 +12,7 @@ from sqlwin.kernels.standings import Standing
 from sqlwin.operators.top_n.operator import RANKINGS, TOP, TopRows
 from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.schema import Order
-from tests.support.operators.driving import Driven, records, rows_of, told
+from tests.support.operators.driving import Driven, emissions, records, rows_of
 from tests.support.operators.topn import COLUMNS, top
 
 Row = tuple[Any, ...]
@@ -20,10 +20,10 @@ Row = tuple[Any, ...]
 
 def test_a_better_row_pushes_the_last_out() -> None:
     driven = Driven(top())
-    assert told(driven.step(rows_of(COLUMNS, ("a", 5.0, 10, 0, 1))), "x", "place") == [
+    assert emissions(driven.step(rows_of(COLUMNS, ("a", 5.0, 10, 0, 1))), "x", "place") == [
         ("+I", "early", 0, 5.0, 1)
     ]
-    assert told(driven.step(rows_of(COLUMNS, ("a", 7.0, 11, 0, 2))), "x", "place") == [
+    assert emissions(driven.step(rows_of(COLUMNS, ("a", 7.0, 11, 0, 2))), "x", "place") == [
         ("-D", "early", 1, 5.0, 1),
         ("+I", "early", 0, 7.0, 1),
     ]
@@ -31,11 +31,11 @@ def test_a_better_row_pushes_the_last_out() -> None:
     assert driven.deadline is None
 
 
-def test_a_row_that_moves_is_updated_and_withdrawn_where_asked() -> None:
-    driven = Driven(top(limit=2, withdraw=True))
+def test_a_row_that_moves_is_updated_and_retracted_where_asked() -> None:
+    driven = Driven(top(limit=2, update_before=True))
     driven.step(rows_of(COLUMNS, ("a", 5.0, 10, 0, 1)))
     emitted = driven.step(rows_of(COLUMNS, ("a", 7.0, 11, 0, 2)))
-    assert told(emitted, "x", "place") == [
+    assert emissions(emitted, "x", "place") == [
         ("+I", "early", 0, 7.0, 1),
         ("-U", "early", 0, 5.0, 1),
         ("+U", "early", 1, 5.0, 2),
@@ -60,7 +60,7 @@ def test_ties_at_the_limit_are_kept_by_rank_and_go_together() -> None:
     driven.step(rows_of(COLUMNS, *(("a", 3.0, 10, 0, seq) for seq in range(4))))
     assert len(driven.stores[TOP]) == 4
     emitted = driven.step(rows_of(COLUMNS, ("a", 4.0, 11, 0, 9), ("a", 5.0, 11, 0, 10)))
-    assert told(emitted, "x", "place") == [
+    assert emissions(emitted, "x", "place") == [
         *(("-D", "early", 1, 3.0, 1) for _ in range(4)),
         ("+I", "early", 0, 5.0, 1),
         ("+I", "early", 0, 4.0, 2),
@@ -73,10 +73,10 @@ def test_what_waits_goes_out_after_the_period_or_at_the_end() -> None:
     assert driven.step(rows_of(COLUMNS, ("a", 1.0, 1, 0, 1)), now=0).is_empty()
     assert driven.step(rows_of(COLUMNS, ("a", 2.0, 1, 0, 2)), now=30).is_empty()
     assert driven.deadline == 60
-    assert told(driven.step(now=60), "x") == [("+I", "early", 0, 2.0)]
+    assert emissions(driven.step(now=60), "x") == [("+I", "early", 0, 2.0)]
     assert driven.deadline is None
     assert driven.step(rows_of(COLUMNS, ("a", 3.0, 1, 0, 3)), now=70).is_empty()
-    assert told(driven.step(now=71, end=True), "x") == [
+    assert emissions(driven.step(now=71, end=True), "x") == [
         ("-D", "early", 1, 2.0),
         ("+I", "early", 0, 3.0),
     ]
@@ -90,13 +90,16 @@ def test_what_waits_goes_out_when_the_stream_is_silent(restarts: bool) -> None:
     assert driven.step(rows_of(COLUMNS, ("a", 2.0, 1, 0, 3)), now=30).is_empty()
     assert driven.deadline == 90
     assert driven.step(now=89).is_empty()
-    assert told(driven.step(now=90), "k", "x") == [
+    assert emissions(driven.step(now=90), "k", "x") == [
         ("+I", "early", 0, "a", 2.0),
         ("+I", "early", 0, "b", 1.0),
     ]
     assert driven.deadline is None
     assert driven.step(rows_of(COLUMNS, ("a", 3.0, 1, 0, 4)), now=100).is_empty()
-    assert told(driven.step(now=160), "x") == [("-D", "early", 1, 2.0), ("+I", "early", 0, 3.0)]
+    assert emissions(driven.step(now=160), "x") == [
+        ("-D", "early", 1, 2.0),
+        ("+I", "early", 0, 3.0),
+    ]
     assert driven.step(now=300, end=True).is_empty()
 
 
@@ -104,7 +107,7 @@ def test_silence_comes_before_a_longer_period() -> None:
     driven = Driven(top(early=Early.EVERY, early_period=90, timeout=60))
     assert driven.step(rows_of(COLUMNS, ("a", 1.0, 1, 0, 1))).is_empty()
     assert driven.deadline == 60
-    assert told(driven.step(now=60), "x") == [("+I", "early", 0, 1.0)]
+    assert emissions(driven.step(now=60), "x") == [("+I", "early", 0, 1.0)]
     assert driven.deadline is None
 
 
@@ -112,17 +115,17 @@ def test_nothing_goes_out_before_the_end_where_nothing_is_early() -> None:
     driven = Driven(top(early=None))
     rows = rows_of(COLUMNS, ("a", 1.0, 1, 0, 1), ("a", 2.0, 1, 0, 2))
     assert driven.step(rows).is_empty() and driven.deadline is None
-    assert told(driven.step(end=True), "x") == [("+I", "early", 0, 2.0)]
+    assert emissions(driven.step(end=True), "x") == [("+I", "early", 0, 2.0)]
 
 
 def test_every_n_rows_counts_all_rows_of_the_partition() -> None:
     driven = Driven(top(early=Early.ROWS, early_rows=3))
     assert driven.step(rows_of(COLUMNS, ("a", 5.0, 1, 0, 1), ("b", 1.0, 1, 0, 2))).is_empty()
     assert driven.step(rows_of(COLUMNS, ("a", 1.0, 1, 0, 3))).is_empty()
-    assert told(driven.step(rows_of(COLUMNS, ("a", 2.0, 1, 0, 4))), "k", "x") == [
+    assert emissions(driven.step(rows_of(COLUMNS, ("a", 2.0, 1, 0, 4))), "k", "x") == [
         ("+I", "early", 0, "a", 5.0)
     ]
-    assert told(driven.step(end=True), "k", "x") == [("+I", "early", 0, "b", 1.0)]
+    assert emissions(driven.step(end=True), "k", "x") == [("+I", "early", 0, "b", 1.0)]
 
 
 @dataclass
@@ -184,7 +187,7 @@ class Brute:
             now = (*row[:2], place)
             if now == old:
                 continue
-            if old and self.operator.withdraw:
+            if old and self.operator.update_before:
                 out.append((name(row), "-U", "early", revision, *old))
             out.append((name(row), "+U" if old else "+I", "early", revision + 1, *now))
             self.sent[row] = (revision + 1, now)
@@ -201,7 +204,7 @@ def name(row: Row) -> str:
 POLICIES: list[dict[str, Any]] = [
     {},
     {"early": None},
-    {"withdraw": True},
+    {"update_before": True},
     {"early": Early.EVERY, "early_period": 5},
     {"early": Early.ROWS, "early_rows": 4},
 ]

@@ -29,7 +29,7 @@ from sqlwin.state.segments import SegmentStore
 from sqlwin.state.ttl_store import TtlStore
 from sqlwin.windows import Frame, Unit, Whole
 from tests.properties.plan_ttl import CLEANUPS
-from tests.reference.definitions.lives import Forgetting
+from tests.reference.definitions.forgetting import Forgetting
 from tests.support.operators import (
     aggregators,
     groups,
@@ -43,27 +43,27 @@ from tests.support.operators import (
     weighted_topn,
 )
 from tests.support.operators.changelogs import Step, alike, steps
-from tests.support.operators.driving import Defined, Driven, told
+from tests.support.operators.driving import Defined, Driven, emissions
 from tests.support.operators.sessions import OWN
 
 
 class Lived(Driven):
-    """As a task keeps it: with the lives, restored with the stores."""
+    """As a task keeps it: with the TTL entries, restored with the stores."""
 
-    told = "null"
+    saved = "null"
 
     def _named(self) -> dict[str, Store]:
         bare = Stores({s.name: self._store(s.layout, s.combine) for s in self.operator.stores()})
         if isinstance(self.operator, OperatorTtl):
-            self.operator.open_ttl(bare, json.loads(self.told), "always the same")
+            self.operator.open_ttl(bare, json.loads(self.saved), "always the same")
         if hasattr(self, "stores"):
             self.stores.ttl_entries = bare.ttl_entries
-        self.lives = bare.ttl_entries
+        self.lifetimes = bare.ttl_entries
         return bare.named
 
     def _restart(self) -> None:
         self.steps += 1
-        self.told = "null" if self.lives is None else json.dumps(self.lives.to_json())
+        self.saved = "null" if self.lifetimes is None else json.dumps(self.lifetimes.to_json())
         for name, store in self.stores.named.items():
             inner = store.inner if isinstance(store, TtlStore) else store
             assert isinstance(inner, SegmentStore)
@@ -79,7 +79,7 @@ def knowing(inner: Any, keys: Sequence[str], again: bool) -> ChangelogNormalizer
 
 @dataclass(frozen=True)
 class Case:
-    """ttl: of the state. forgotten: at which steps rows come without a withdrawal before."""
+    """ttl: of the state. forgotten: at which steps rows come without a retraction before."""
 
     ttl: Ttl | None
     forgotten: tuple[bool, ...]
@@ -95,7 +95,7 @@ class Case:
             return Lived(made, self.restarts), Defined(defined)
         own = {key: made.carried[key] for key in keys}
         fast = Lived(OperatorTtl(made, self.ttl, own), self.restarts)
-        fast.stores.ttl_entries = fast.lives
+        fast.stores.ttl_entries = fast.lifetimes
         return fast, Defined(Forgetting(defined, self.ttl, tuple(keys)))
 
 
@@ -110,13 +110,13 @@ def agree(
 ) -> None:
     """As in `changelogs`, where a TTL forgets rows, here or below."""
 
-    def told(number: int, batch: pl.DataFrame) -> pl.DataFrame:
+    def emissions(number: int, batch: pl.DataFrame) -> pl.DataFrame:
         lost = case.forgotten[number % len(case.forgotten)]
         return batch.filter(pl.col(WEIGHT) > 0) if lost else batch
 
     fast, slow = case.both(inner, defined, keys)
     retain = inner.policy.retain
-    for _ in alike(fast, slow, list(inner.output), columns, taken, retain, ahead, told):
+    for _ in alike(fast, slow, list(inner.output), columns, taken, retain, ahead, emissions):
         pass
 
 
@@ -164,7 +164,7 @@ def test_the_first_rows(case: Case, made: TopRows, taken: list[Step]) -> None:
 @given(cases(1), weighted_overs.operators(), weighted_overs.STEPS)
 def test_rows_of_frames(case: Case, made: OverAggregator, taken: list[Step]) -> None:
     inner = case.of(made)
-    keys, defined = inner.limits.buckets, overs.specified(inner)
+    keys, defined = inner.row_horizons.buckets, overs.specified(inner)
     agree(case, inner, defined, keys, overs.COLUMNS, taken, ahead=True)
 
 
@@ -178,13 +178,15 @@ FEW = steps(
 
 @given(cases(3), st.booleans(), st.sampled_from([None, *Early]), st.booleans(), FEW)
 def test_rows_that_change_their_partition(
-    case: Case, withdraw: bool, early: Early | None, follows: bool, taken: list[Step]
+    case: Case, update_before: bool, early: Early | None, follows: bool, taken: list[Step]
 ) -> None:
-    """And wait to be told so, in which time they are withdrawn, and come again."""
+    """And wait to be known so, in which time they are retracted, and come again."""
     frames = [Frame(Unit.RANGE, None, 0), Frame(Unit.ROWS, 1, int(follows))]
     calls = [("count", ("k",), frame) for frame in frames]
     policy: dict[str, Any] = {"early": early, "early_period": 5, "early_rows": 3}
-    inner = case.of(overs.over(*calls, late_period=6, withdraw=withdraw, **policy, **OF_CHANGES))
+    inner = case.of(
+        overs.over(*calls, late_period=6, update_before=update_before, **policy, **OF_CHANGES)
+    )
     agree(case, inner, overs.specified(inner), ("k",), overs.COLUMNS, taken, ahead=True)
 
 
@@ -195,10 +197,10 @@ def test_rows_that_change_their_partition(
     st.booleans(),
 )
 def test_sessions(
-    case: Case, asked: WindowAggregate | WindowRank, taken: list[Step], withdraw: bool
+    case: Case, operator: WindowAggregate | WindowRank, taken: list[Step], update_before: bool
 ) -> None:
-    inner, defined = weighted_sessions.both(asked, withdraw)
-    agree(case, case.of(inner), defined, ttl_keys(asked), OWN, taken)
+    inner, defined = weighted_sessions.both(operator, update_before)
+    agree(case, case.of(inner), defined, ttl_keys(operator), OWN, taken)
 
 
 @given(cases(1), weighted_ranking.operators(), weighted_ranking.STEPS)
@@ -214,10 +216,10 @@ ROW = {"k": "a", "b": 1, "v": 5, "__ts": 0, "__part": 0, "__seq": 7}
 
 
 def driven() -> Lived:
-    """Sums by k, TTL 60, told of row 7: 5."""
+    """Sums by k, TTL 60, of row 7: 5."""
     inner = HOUR.of(aggregators.aggregator(Whole(), ("k",), ("total",), weighted=True, **ALWAYS))
     made, _ = HOUR.both(inner, None, ("k",))
-    assert told(made.step(rows((5, 1))), "total") == [("+I", "early", 0, 5)]
+    assert emissions(made.step(rows((5, 1))), "total") == [("+I", "early", 0, 5)]
     return made
 
 
@@ -232,19 +234,19 @@ ALWAYS: dict[str, Any] = {"early": Early.ON_UPDATE, "retain": None}
 
 def test_what_replaces_a_forgotten_row_is_new() -> None:
     made = driven()
-    assert told(made.step(rows((5, -1), (6, 1)), now=60), "total") == [("+I", "early", 0, 6)]
+    assert emissions(made.step(rows((5, -1), (6, 1)), now=60), "total") == [("+I", "early", 0, 6)]
 
 
-def test_a_known_row_that_is_withdrawn_writes_its_key() -> None:
+def test_a_known_row_that_is_retracted_writes_its_key() -> None:
     made = driven()
-    assert told(made.step(rows((5, -1)), now=50), "total") == [("-D", "early", 1, 5)]
-    assert told(made.step(rows((6, 1)), now=100), "total") == [("+I", "early", 2, 6)]
+    assert emissions(made.step(rows((5, -1)), now=50), "total") == [("-D", "early", 1, 5)]
+    assert emissions(made.step(rows((6, 1)), now=100), "total") == [("+I", "early", 2, 6)]
 
 
 def test_one_that_is_not_known_begins_nothing() -> None:
     made = driven()
     assert made.step(rows((5, -1)), now=60).is_empty()
-    assert made.lives is not None and made.lives.entries.uncleaned().is_empty()
+    assert made.lifetimes is not None and made.lifetimes.entries.uncleaned().is_empty()
     assert all(
         len(store) == 0 for name, store in made.stores.named.items() if name != "ttl_entries"
     )

@@ -17,7 +17,7 @@ from sqlwin.operators.windows.contents import PANES
 from sqlwin.operators.windows.tuples import TupleAggregator
 from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.windows import Hop, Unit
-from tests.support.operators.driving import Driven, records, rows_of, told
+from tests.support.operators.driving import Driven, emissions, records, rows_of
 
 COLUMNS: dict[str, pl.DataType] = {
     "k": pl.String(),
@@ -41,14 +41,14 @@ def tuples(
     partition: tuple[str, ...] = (),
     keys: tuple[str, ...] = (),
     where: str | None = None,
-    withdraw: bool = False,
+    update_before: bool = False,
     **policy: Any,
 ) -> TupleAggregator:
     hop = Hop(size, advance, unit=Unit.ROWS)
     kept = {key: COLUMNS[key] for key in keys}
     values = tuple(pl.Int64() for _ in folds)
     policy_ = Policy(None, **policy)
-    made = TupleAggregator("s", hop, COLUMNS, kept, folds, values, policy_, withdraw)
+    made = TupleAggregator("s", hop, COLUMNS, kept, folds, values, policy_, update_before)
     return replace(made, partition=partition, where=where)
 
 
@@ -63,16 +63,16 @@ def test_the_worked_example_of_samza_552() -> None:
     assert driven.step(rows_of(COLUMNS, message(2, 5)), now=59 * SECOND).is_empty()
     assert driven.deadline == MINUTE
     at_one = driven.step(now=MINUTE)
-    assert told(at_one, "window_start", "window_end", "m") == [("+I", "early", 0, 1, 4, 5)]
+    assert emissions(at_one, "window_start", "window_end", "m") == [("+I", "early", 0, 1, 4, 5)]
     full = driven.step(rows_of(COLUMNS, message(3, 9)), now=2 * MINUTE + SECOND)
-    assert told(full, "window_start", "window_end", "m") == [("+U", "full", 1, 1, 4, 9)]
+    assert emissions(full, "window_start", "window_end", "m") == [("+U", "full", 1, 1, 4, 9)]
     assert driven.deadline is None
 
 
-def test_what_was_withdrawn_is_what_was_sent() -> None:
-    driven = Driven(tuples(3, 3, withdraw=True, early=Early.ON_UPDATE))
-    assert told(driven.step(rows_of(COLUMNS, message(1, 7))), "m") == [("+I", "early", 0, 7)]
-    assert told(driven.step(rows_of(COLUMNS, message(2, 9), message(3, 1))), "m") == [
+def test_what_was_retracted_is_what_was_sent() -> None:
+    driven = Driven(tuples(3, 3, update_before=True, early=Early.ON_UPDATE))
+    assert emissions(driven.step(rows_of(COLUMNS, message(1, 7))), "m") == [("+I", "early", 0, 7)]
+    assert emissions(driven.step(rows_of(COLUMNS, message(2, 9), message(3, 1))), "m") == [
         ("-U", "full", 0, 7),
         ("+U", "full", 1, 9),
     ]
@@ -80,7 +80,7 @@ def test_what_was_withdrawn_is_what_was_sent() -> None:
 
 def test_every_two_rows() -> None:
     driven = Driven(tuples(5, 5, early=Early.ROWS, early_rows=2))
-    said = [told(driven.step(rows_of(COLUMNS, message(i, i))), "m") for i in range(1, 7)]
+    said = [emissions(driven.step(rows_of(COLUMNS, message(i, i))), "m") for i in range(1, 7)]
     assert said == [
         [],
         [("+I", "early", 0, 2)],
@@ -91,25 +91,25 @@ def test_every_two_rows() -> None:
     ]
 
 
-def test_a_silent_stream_shows_its_open_window_until_its_next_row() -> None:
+def test_a_silent_stream_emits_its_open_window_until_its_next_row() -> None:
     driven = Driven(tuples(3, 3, timeout=60))
     driven.step(rows_of(COLUMNS, message(1, 4)), now=0)
     assert driven.deadline == 60
-    assert told(driven.step(now=60), "window_end", "m") == [("+I", "full", 0, 4, 4)]
+    assert emissions(driven.step(now=60), "window_end", "m") == [("+I", "full", 0, 4, 4)]
     assert driven.deadline is None and driven.step(now=500).is_empty()
     assert driven.step(end=True, now=500).is_empty()
     assert driven.step(rows_of(COLUMNS, message(2, 6)), now=501).is_empty()
-    assert told(driven.step(now=561), "m") == [("+U", "full", 1, 6)]
-    assert told(driven.step(rows_of(COLUMNS, message(3, 5)), now=562), "m") == [
+    assert emissions(driven.step(now=561), "m") == [("+U", "full", 1, 6)]
+    assert emissions(driven.step(rows_of(COLUMNS, message(3, 5)), now=562), "m") == [
         ("+U", "full", 2, 6)
     ]
 
 
-def test_what_fills_a_shown_window_need_not_change_it() -> None:
+def test_what_fills_a_forced_window_need_not_change_it() -> None:
     driven = Driven(tuples(3, 3, keys=("k",)))
     driven.step(rows_of(COLUMNS, message(1, 4, "a")), end=True)
     full = driven.step(rows_of(COLUMNS, message(2, 1, "b"), message(3, 2, "b")))
-    assert told(full, "k", "m") == [("+U", "full", 1, "a", 4), ("+I", "full", 0, "b", 2)]
+    assert emissions(full, "k", "m") == [("+U", "full", 1, "a", 4), ("+I", "full", 0, "b", 2)]
 
 
 def test_full_state_is_kept_in_lists() -> None:
@@ -119,16 +119,18 @@ def test_full_state_is_kept_in_lists() -> None:
         fold("all", "collect_list", ("x",), (pa.int64(),), pa.list_(pa.int64()), "ok"),
     )
     values = (pl.Float64(), pl.Int64(), pl.List(pl.Int64()))
-    operator = replace(tuples(4, 2, exact, early=Early.ON_UPDATE, withdraw=True), values=values)
+    operator = replace(
+        tuples(4, 2, exact, early=Early.ON_UPDATE, update_before=True), values=values
+    )
     driven = Driven(operator, restarts=True)
     shown = ("window_start", "mid", "n", "all")
     one = driven.step(rows_of(COLUMNS, message(1, 4), message(2, None), message(3, 4)))
-    assert told(one, *shown) == [
+    assert emissions(one, *shown) == [
         ("+I", "early", 0, 1, 4.0, 1, [4, 4]),
         ("+I", "early", 0, 3, 4.0, 1, [4]),
     ]
     two = driven.step(rows_of(COLUMNS, message(4, 5, ok=False)))
-    assert told(two, *shown) == [
+    assert emissions(two, *shown) == [
         ("-U", "full", 0, 1, 4.0, 1, [4, 4]),
         ("+U", "full", 1, 1, 4.0, 2, [4, 4]),
         ("-U", "early", 0, 3, 4.0, 1, [4]),
@@ -213,14 +215,14 @@ class Brute:
         self.sent[at] = (revision + 1, now)
         name = json.dumps([*keys, *edges], separators=(",", ":"))
         update = (name, "+U" if old else "+I", emit, revision + 1, *now)
-        withdrawn = (name, "-U", emit, revision, *old)
-        return [withdrawn, update] if old and self.operator.withdraw else [update]
+        retracted = (name, "-U", emit, revision, *old)
+        return [retracted, update] if old and self.operator.update_before else [update]
 
 
 POLICIES: list[dict[str, Any]] = [
     {},
     {"timeout": 6},
-    {"early": Early.ON_UPDATE, "withdraw": True, "timeout": 4},
+    {"early": Early.ON_UPDATE, "update_before": True, "timeout": 4},
     {"early": Early.EVERY, "early_period": 5},
     {"early": Early.ROWS, "early_rows": 3, "timeout": 3},
 ]

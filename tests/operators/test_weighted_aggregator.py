@@ -13,7 +13,7 @@ from tests.support.operators.weighted import STEPS, operators
 
 
 @given(operators(), STEPS, st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: WindowAggregator, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, specified(operator), COLUMNS, taken, restarts, operator.policy.retain)

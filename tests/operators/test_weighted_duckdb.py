@@ -30,15 +30,15 @@ POLICIES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 
 def last(driven: Driven, source: Source, taken: list[Step], counted: bool) -> pl.DataFrame:
-    """What holds at the end of input; counted: instants are told from the watermark."""
+    """What holds at the end of input; counted: instants are counted from the watermark."""
     out, watermark, now = [], 0, 0
     for step in taken:
         batch = source.batch(step.acts, watermark if counted else 0)
         watermark, now = watermark + step.watermark, now + step.clock
         out.append(driven.step(batch if len(batch) else None, now, watermark, step.end))
     out.append(driven.step(None, now + 2**40, watermark, end=True))
-    told = pl.concat(out).with_row_index("__n").sort("__n")
-    return told.unique(ROW_KEY, keep="last").filter(pl.col(OP) != "-D")
+    emissions = pl.concat(out).with_row_index("__n").sort("__n")
+    return emissions.unique(ROW_KEY, keep="last").filter(pl.col(OP) != "-D")
 
 
 @given(POLICIES, st.sampled_from([("n", "total"), ("total", "least")]), STEPS, st.booleans())
@@ -48,8 +48,8 @@ def test_group_windows(
     driven = Driven(aggregator(values=values, weighted=True, **policy), restarts)
     source = Source(COLUMNS, lambda row: True)
     found = last(driven, source, taken, counted=False)
-    asked = {"n": "count(*)", "total": "sum(v)::BIGINT", "least": "min(v)"}
-    wanted = ", ".join(asked[name] for name in values)
+    parsed = {"n": "count(*)", "total": "sum(v)::BIGINT", "least": "min(v)"}
+    wanted = ", ".join(parsed[name] for name in values)
     there = [(row[0], row[2], row[3]) for row in source.there.values()]
     with duckdb.connect(config={"threads": 1}) as con:
         con.execute("CREATE TABLE s (k TEXT, v BIGINT, ts BIGINT)")
@@ -57,8 +57,8 @@ def test_group_windows(
             con.executemany("INSERT INTO s VALUES (?, ?, ?)", there)
         minute = "(ts // 60000000 + 1) * 60000000"
         answer = con.sql(f"SELECT k, {minute}, {wanted} FROM s GROUP BY ALL").fetchall()
-    told = found.select("k", pl.col("window_end").cast(pl.Int64), *values).rows()
-    assert sorted(told, key=repr) == sorted(answer, key=repr)
+    emissions = found.select("k", pl.col("window_end").cast(pl.Int64), *values).rows()
+    assert sorted(emissions, key=repr) == sorted(answer, key=repr)
 
 
 @given(POLICIES, called(), INSTANTS, st.sampled_from([1, 4, 16]), st.booleans())

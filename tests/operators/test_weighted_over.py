@@ -20,7 +20,7 @@ from tests.support.operators.weighted_overs import STEPS, operators
 
 
 @given(operators(), STEPS, st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: OverAggregator, taken: list[Step], restarts: bool
 ) -> None:
     retain = operator.policy.retain

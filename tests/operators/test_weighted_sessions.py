@@ -12,19 +12,19 @@ from tests.support.operators.weighted_sessions import STEPS, Window, both, plans
 
 
 @given(plans(), STEPS, st.booleans(), st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
-    asked: WindowAggregate, taken: list[Step], withdraw: bool, restarts: bool
+def test_each_call_emits_what_the_reference_emits(
+    parsed: WindowAggregate, taken: list[Step], update_before: bool, restarts: bool
 ) -> None:
-    compare(asked, taken, withdraw, restarts)
+    compare(parsed, taken, update_before, restarts)
 
 
 @given(ranked(), STEPS, st.booleans(), st.booleans())
 def test_ranks_among_them_too(
-    asked: WindowRank, taken: list[Step], withdraw: bool, restarts: bool
+    parsed: WindowRank, taken: list[Step], update_before: bool, restarts: bool
 ) -> None:
-    compare(asked, taken, withdraw, restarts)
+    compare(parsed, taken, update_before, restarts)
 
 
-def compare(asked: Window, taken: list[Step], withdraw: bool, restarts: bool) -> None:
-    operator, defined = both(asked, withdraw)
+def compare(parsed: Window, taken: list[Step], update_before: bool, restarts: bool) -> None:
+    operator, defined = both(parsed, update_before)
     agree(operator, defined, OWN, taken, restarts, defined.policy.retain)

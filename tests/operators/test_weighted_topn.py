@@ -12,19 +12,19 @@ from sqlwin.operators.top_n.operator import RANKINGS, TOP, TopRows
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from tests.support.operators.changelogs import Step, agree, steps
-from tests.support.operators.driving import Driven, rows_of, told
+from tests.support.operators.driving import Driven, emissions, rows_of
 from tests.support.operators.topn import COLUMNS, top
 from tests.support.operators.weighted_topn import STEPS, operators, specified
 
 
 def weighted(limit: int = 1, **rest: object) -> TopRows:
     made = top(limit, **rest)  # type: ignore[arg-type]
-    kept = (made.standing, made.limit, made.policy, made.withdraw)
+    kept = (made.standing, made.limit, made.policy, made.update_before)
     return TopRows("s", COLUMNS, "place", *kept, weighted=True)
 
 
 @given(operators(), STEPS, st.booleans())
-def test_each_call_emits_what_the_definitions_emit(
+def test_each_call_emits_what_the_reference_emits(
     operator: TopRows, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, specified(operator), COLUMNS, taken, restarts)
@@ -40,7 +40,7 @@ MOVING = steps(
 
 
 @given(operators(), MOVING, st.booleans(), st.booleans(), st.integers(0, 2))
-def test_partitions_of_one_instant_are_told_and_forgotten(
+def test_partitions_of_one_instant_are_emitted_and_forgotten(
     operator: TopRows, taken: list[Step], restarts: bool, weighted: bool, retain: int
 ) -> None:
     settling = replace(
@@ -63,18 +63,18 @@ def test_a_settled_partition_is_full_and_leaves_nothing() -> None:
     driven = Driven(TopRows("s", columns, "place", *kept, becomes_final=True))
     rows = rows_of(COLUMNS, ("a", 5.0, 10, 0, 1), ("b", 3.0, 10, 0, 2), ("a", 1.0, 11, 0, 3))
     assert driven.step(rows.with_columns(AT), watermark=15).is_empty()
-    assert told(driven.step(watermark=16), "x", "place") == [("+I", "full", 0, 5.0, 1)]
+    assert emissions(driven.step(watermark=16), "x", "place") == [("+I", "full", 0, 5.0, 1)]
     driven.stores._check()
     assert [len(driven.stores[name]) for name in (TOP, RANKINGS)] == [1, 1]
 
 
-def test_the_next_takes_the_place_of_one_that_is_withdrawn() -> None:
-    driven = Driven(weighted(withdraw=True), restarts=True)
+def test_the_next_takes_the_place_of_one_that_is_retracted() -> None:
+    driven = Driven(weighted(update_before=True), restarts=True)
     best, second = ("a", 5.0, 10, 0, 1), ("a", 3.0, 11, 0, 2)
     came = rows_of(COLUMNS, best, second)
-    assert told(driven.step(came), "x", "place") == [("+I", "early", 0, 5.0, 1)]
+    assert emissions(driven.step(came), "x", "place") == [("+I", "early", 0, 5.0, 1)]
     gone = rows_of(COLUMNS, best).with_columns(__weight=-1)
-    assert told(driven.step(gone), "x", "place") == [
+    assert emissions(driven.step(gone), "x", "place") == [
         ("-D", "early", 1, 5.0, 1),
         ("+I", "early", 0, 3.0, 1),
     ]

@@ -11,17 +11,23 @@
     legal: value
 
 `refused` is the message, what is underlined, on its first line, and what would be legal;
-`explain`, instead, is what EXPLAIN prints. `python -m tests.pairs.rewrite [name …]` writes
+`explain`, instead, is what EXPLAIN prints, `explain mermaid` and `explain json` the same in another
+format. `python -m tests.pairs.rewrite [name …]` writes
 them anew; read the difference before it is kept.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlwin.errors import QueryError
-from sqlwin.runtime.lowering.explained import explain
+from sqlwin.plan.explain.mermaid import mermaid
+from sqlwin.plan.explain.structure import structure
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.lowering.explained import explain, stores_of
 from sqlwin.sql import script
 from sqlwin.testing.golden import Block, Golden, parse, render
 from tests.support.sql.cases import underlined
@@ -31,13 +37,14 @@ HOME = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Pair:
-    """file: without its suffix, below this folder. kind: `refused` or `explain`."""
+    """file: without its suffix, below this folder. kind: `refused` or `explain`. format: of it."""
 
     file: str
     streams: str
     query: str
     kind: str
     expected: str
+    format: str = ""
 
 
 def files(names: list[str] | None = None) -> list[Golden]:
@@ -59,10 +66,10 @@ def pairs(file: Golden) -> list[Pair]:
     streams = file.whole("streams") or ""
     blocks = [block for block in file.blocks if block.kind != "streams"]
     made = []
-    for asked, said in zip(blocks[::2], blocks[1::2], strict=True):
-        if asked.kind != "query" or said.kind not in ("refused", "explain"):
-            raise ValueError(f"{file.name}: {asked.kind}, {said.kind} are no pair")
-        made.append(Pair(file.name, streams, asked.body, said.kind, said.body))
+    for cases, said in zip(blocks[::2], blocks[1::2], strict=True):
+        if cases.kind != "query" or said.kind not in ("refused", "explain"):
+            raise ValueError(f"{file.name}: {cases.kind}, {said.kind} are no pair")
+        made.append(Pair(file.name, streams, cases.body, said.kind, said.body, said.argument))
     return made
 
 
@@ -73,8 +80,23 @@ def said(pair: Pair) -> str:
     except QueryError as mistake:
         return _refused(mistake)
     assert pair.kind == "explain", f"was taken: {pair.query}"
+    return FORMATS[pair.format](bound)
+
+
+def _text(bound: Script) -> str:
     (query,) = bound.queries
     return explain(query)
+
+
+def _mermaid(bound: Script) -> str:
+    return mermaid(structure(bound, stores_of))
+
+
+def _json(bound: Script) -> str:
+    return json.dumps(structure(bound, stores_of), indent=1, ensure_ascii=False)
+
+
+FORMATS: dict[str, Callable[[Script], str]] = {"": _text, "mermaid": _mermaid, "json": _json}
 
 
 def _refused(mistake: QueryError) -> str:
@@ -95,10 +117,10 @@ def rewritten(file: Golden) -> str:
     return render(replace(file, blocks=blocks))
 
 
-def written(title: str, streams: str, asked: list[tuple[str, str, str]]) -> str:
+def written(title: str, streams: str, cases: list[tuple[str, str, str]]) -> str:
     """A new file of (query, kind, what is said)."""
     blocks = [Block("streams", "", tuple(streams.splitlines()))]
-    for query, kind, answer in asked:
+    for query, kind, answer in cases:
         blocks.append(Block("query", "", tuple(query.splitlines())))
         blocks.append(Block(kind, "", tuple(answer.splitlines())))
     return render(Golden("", {"title": title}, tuple(blocks)))

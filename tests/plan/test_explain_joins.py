@@ -15,13 +15,13 @@ ON = "ON o.id = s.id"
 
 
 def facts(text: str) -> list[str]:
-    told = explain(query(text)).splitlines()
-    return told[next(at for at, line in enumerate(told) if line.startswith("Operator")) :]
+    reported = explain(query(text)).splitlines()
+    return reported[next(at for at, line in enumerate(reported) if line.startswith("Operator")) :]
 
 
 def fact(text: str, name: str) -> str:
-    (told,) = [line for line in facts(text) if line.startswith(f"{name}: ")]
-    return told.removeprefix(f"{name}: ")
+    (reported,) = [line for line in facts(text) if line.startswith(f"{name}: ")]
+    return reported.removeprefix(f"{name}: ")
 
 
 def warned(text: str) -> list[str]:
@@ -45,14 +45,14 @@ def test_a_ttl_bounds_what_no_window_does() -> None:
     assert warned(both) == [SEEN]
     assert fact(both, "State TTL").startswith("1 day of processing time")
     apart = text.replace("'1 day'", "'1 day', 's' = '2 h'")
-    told = [line for line in explain(query(apart)).splitlines() if line.startswith("State TTL")]
-    assert [line.split(" of processing")[0] for line in told] == [
+    reported = [line for line in explain(query(apart)).splitlines() if line.startswith("State TTL")]
+    assert [line.split(" of processing")[0] for line in reported] == [
         "State TTL: of orders 1 day",
         "State TTL: of shipments 2 hours",
     ]
 
 
-def test_the_same_text_is_told_the_same() -> None:
+def test_the_same_text_is_reported_the_same() -> None:
     text = f"SELECT * FROM orders o FULL JOIN shipments s WITHIN 1 HOUR {ON}"
     assert explain(query(text)) == explain(query(text))
 

@@ -34,7 +34,7 @@ UPDATES = Policy(None, early=Early.ON_UPDATE)
 DESC = (Order("total", descending=True, nulls_last=True),)
 
 
-def told(
+def reported(
     node: OverAggregate | TopN | WindowRank | WindowAggregate, *functions: PythonAggregate
 ) -> list[str]:
     """The facts of an operator, with everything it gives selected."""
@@ -172,7 +172,7 @@ def framed(*frames: Frame, policy: Policy = Policy(MINUTE)) -> OverAggregate:  #
     ],
 )
 def test_when_a_row_is_full(frames: list[Frame], full: str, warnings: list[str]) -> None:
-    said = told(framed(*frames))
+    said = reported(framed(*frames))
     assert f"Full: {full}" in said
     assert [line for line in said if line.startswith("Warning")] == [
         f"Warning: {warning}" for warning in warnings
@@ -182,8 +182,8 @@ def test_when_a_row_is_full(frames: list[Frame], full: str, warnings: list[str])
 def test_frames_without_bound_keep_all_rows() -> None:
     unbounded = Frame(Unit.RANGE, None)
     warning = "Warning: frames without bound keep all rows, so state grows until a RETAIN is given"
-    assert told(framed(unbounded, policy=Policy(None)))[-1] == warning
-    assert warning not in told(framed(unbounded, policy=Policy(None, retain_rows=5)))
+    assert reported(framed(unbounded, policy=Policy(None)))[-1] == warning
+    assert warning not in reported(framed(unbounded, policy=Policy(None, retain_rows=5)))
     assert facts("SELECT COUNT(*) FROM orders [RANGE UNBOUNDED]")[-1] == warning
 
 
@@ -199,10 +199,10 @@ def totals() -> WindowAggregate:
 def test_a_rank_within_each_window() -> None:
     ranked = WindowRank(totals(), "rn", "rank", ("product",), DESC)
     assert line(ranked) == ("WindowRank rn = rank() by [product] order [total desc nulls last]")
-    assert told(ranked)[0] == (
+    assert reported(ranked)[0] == (
         "Operator: aggregator, incremental; tumbling windows of time; ranked within each window"
     )
-    assert told(ranked)[-1] == "Ties: by OFFSET id"
+    assert reported(ranked)[-1] == "Ties: by OFFSET id"
     assert bucket_keys(ranked) == ("product",)
     assert window_of(Project(ranked, ())) is ranked
     assert window_policy(Project(ranked, ())) == totals().policy
@@ -210,7 +210,7 @@ def test_a_rank_within_each_window() -> None:
 
 def test_a_rank_of_all_groups_of_a_window() -> None:
     ranked = WindowRank(totals(), "rn", "row_number", (), DESC)
-    assert told(ranked)[-1] == (
+    assert reported(ranked)[-1] == (
         "Warning: there is no key to part the rows by, so all rows go to one bucket"
     )
 
@@ -220,7 +220,7 @@ def test_the_first_of_each_partition() -> None:
     order = (Order("value", descending=True), Order("n"))
     top = TopN(below, "rn", "row_number", ("product",), order, 3, UPDATES)
     assert line(top) == "TopN rn = row_number() of the first 3 by [product] order [value desc, n]"
-    assert told(top) == [
+    assert reported(top) == [
         "Operator: top-n, the first 3 rows of each partition",
         "Stores: top (the first rows of each partition), rankings (what each partition waits to "
         "emit), seen (positions of the messages of orders)",
@@ -235,12 +235,12 @@ def test_the_first_of_each_partition() -> None:
         "so state grows for ever",
     ]
     ranks = replace(top, function="dense_rank", partition=())
-    assert told(ranks)[0] == "Operator: top-n, the first 3 ranks of each partition"
-    assert told(ranks)[-2].endswith("so all rows go to one bucket")
+    assert reported(ranks)[0] == "Operator: top-n, the first 3 ranks of each partition"
+    assert reported(ranks)[-2].endswith("so all rows go to one bucket")
 
 
 def test_an_aggregate_of_python_is_incremental() -> None:
     made = totals()
     longest = FUNCTIONS[0]
     own = Aggregate("total", longest.name, ("product",), made.aggregates[0].type)
-    assert "incremental" in told(replace(made, aggregates=(own,)), longest)[0]
+    assert "incremental" in reported(replace(made, aggregates=(own,)), longest)[0]

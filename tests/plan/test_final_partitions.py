@@ -43,7 +43,7 @@ def twice(rows: str) -> str:
         ("SELECT product, ts, value AS n FROM orders", "ts", True),
     ],
 )
-def test_an_edge_of_the_window_tells_the_instant(rows: str, partition: str, final: bool) -> None:
+def test_an_edge_of_the_window_gives_the_instant(rows: str, partition: str, final: bool) -> None:
     assert becomes_final(top(rows, partition)) is final
 
 

@@ -134,6 +134,6 @@ def test_a_query_runs_in_an_empty_environment(environment: Path, tmp_path: Path)
     full = [["2024-01-01T09:00:00Z", "tea", "2"], ["2024-01-01T10:00:00Z", "tea", "1"]]
     assert found == [["window_start", "product", "n"], *full]
     version = "import sqlwin; print(sqlwin.__version__, sqlwin.__file__)"
-    told = run(str(environment / "python"), "-c", version, cwd=here).split()
-    assert told[0] == sqlwin.__version__
-    assert Path(told[1]).is_relative_to(environment.parent)
+    said = run(str(environment / "python"), "-c", version, cwd=here).split()
+    assert said[0] == sqlwin.__version__
+    assert Path(said[1]).is_relative_to(environment.parent)

@@ -15,11 +15,11 @@ from tests.properties.promise import streamed
 from tests.properties.queries import questions
 from tests.properties.question import Question
 
-Asked = tuple[Question, Delivery]
+Case = tuple[Question, Delivery]
 ANSWERS = (questions().flatmap(deliveries), fast_hosts())
 OF_REFERENCE = (questions().flatmap(deliveries), st.just(reference))
 
 
-def answers(asked: Asked, host: Host) -> None:
-    question, delivery = asked
+def answers(case: Case, host: Host) -> None:
+    question, delivery = case
     assert_answer(question, batch_answer(question, delivery), streamed(question, delivery, host))

@@ -21,13 +21,13 @@ def same(script: Script, taken: list[Step], host: Host) -> None:
 
 
 def emissions(script: Script, host: Host, taken: list[Step]) -> list[Table]:
-    lives = host(script)
-    query, told = next(lives), []
+    runs = host(script)
+    query, values = next(runs), []
     for step in taken:
-        told.append(after(query, step))
+        values.append(after(query, step))
         if step.restart:
-            query = next(lives)
-    return told
+            query = next(runs)
+    return values
 
 
 def after(query: EmbeddedQuery, step: Step) -> Table:

@@ -18,7 +18,7 @@
 | `qualify`, `top`, `ranks` | QUALIFY, the first n of each key, the first n groups of each window |
 | `sessions` | session windows |
 | `chains` | queries over the results of queries, UNION ALL |
-| `replays` | messages that come twice, told by OFFSET |
+| `replays` | messages that come twice, recognised by OFFSET |
 | `ttl` | a TTL of the state, of either time, with every update, visibility and cleanup |
 """
 
@@ -36,12 +36,12 @@ ALL = frozenset(WORDS.split())
 LANDED: frozenset[str] = ALL
 
 
-def _asked() -> frozenset[str]:
+def _case() -> frozenset[str]:
     text = os.environ.get("SQLWIN_FEATURES", "")
     return LANDED if not text else ALL if text == "all" else frozenset(text.split(","))
 
 
-FEATURES = _asked()
+FEATURES = _case()
 
 
 def has(feature: str) -> bool:

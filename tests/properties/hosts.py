@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.lowering.explained import explain
-from tests.golden.restarted import lives
+from tests.golden.restarted import runs
 from tests.reference import host
 
 Host = Callable[[Script], Iterator[EmbeddedQuery]]
 
 
-def reference(asked: Script) -> Iterator[EmbeddedQuery]:
-    return repeat(host.reference(asked))
+def reference(case: Script) -> Iterator[EmbeddedQuery]:
+    return repeat(host.reference(case))
 
 
-def fast(asked: Script) -> Iterator[EmbeddedQuery]:
-    return repeat(EmbeddedQuery(asked, explain))
+def fast(case: Script) -> Iterator[EmbeddedQuery]:
+    return repeat(EmbeddedQuery(case, explain))
 
 
 def fast_hosts() -> st.SearchStrategy[Host]:
     """Half of all examples restart; segments of one row have the most edges."""
     return st.sampled_from(
-        [fast, fast, partial(lives, segment_rows=1), partial(lives, segment_rows=4)]
+        [fast, fast, partial(runs, segment_rows=1), partial(runs, segment_rows=4)]
     )

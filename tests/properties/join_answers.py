@@ -89,13 +89,13 @@ def _shuffled(draw: DrawFn, question: JoinQuestion, out: Pushes) -> Pushes:
     return [(name, [{**row, "id": ids[row["id"]]} for row in batch]) for name, batch in out]
 
 
-_ASKED = st.one_of(questions(), *([chained()] if has("chains") else [])).flatmap(pushes)
-ANSWERS = (_ASKED, fast_hosts())
-OF_REFERENCE = (_ASKED, st.just(reference))
+_CASES = st.one_of(questions(), *([chained()] if has("chains") else [])).flatmap(pushes)
+ANSWERS = (_CASES, fast_hosts())
+OF_REFERENCE = (_CASES, st.just(reference))
 
 
-def joined(asked: tuple[JoinQuestion, Pushes], host: Host) -> None:
-    question, pushed = asked
+def joined(case: tuple[JoinQuestion, Pushes], host: Host) -> None:
+    question, pushed = case
     found = ran(question.text, pushed, host)
     assert Counter(found) == Counter(_batch_answer(question, pushed))
 

@@ -23,20 +23,20 @@ def streamed(question: Question, delivery: Delivery, host: Host) -> list[tuple[A
 
 def ran(text: str, pushes: Sequence[tuple[str, Rows]], host: Host) -> list[tuple[Any, ...]]:
     """The last revisions; hosts that restart do so after each batch."""
-    lives = host(script(text))
-    told: list[pl.DataFrame] = []
+    runs = host(script(text))
+    emissions: list[pl.DataFrame] = []
     for number, (stream, batch) in enumerate(pushes):
-        query = next(lives)
+        query = next(runs)
         query.push(stream, batch)
         query.advance(now=2 * number * SECOND)  # some corrections go out between the batches
-        told.append(_told(query))
-    query = next(lives)
+        emissions.append(_emissions(query))
+    query = next(runs)
     query.drain()
-    last = fold(pl.concat([*told, _told(query)])).filter(pl.col("op") != "-D")
+    last = fold(pl.concat([*emissions, _emissions(query)])).filter(pl.col("op") != "-D")
     return last.drop("op", "emit", "revision", "row_key").rows()
 
 
-def _told(query: EmbeddedQuery) -> pl.DataFrame:
+def _emissions(query: EmbeddedQuery) -> pl.DataFrame:
     query._check()
     assert query.expired().num_rows == 0
     return pl.DataFrame(pl.from_arrow(query.results()))

@@ -30,30 +30,30 @@ def questions() -> SearchStrategy[Question]:
         query_groups.sliding_messages,
     ]
     by_count += [query_sessions.message_sessions] if has("sessions") else []
-    kinds = [_asked(kind, timed()) for kind in by_time]
-    kinds += [_asked(query_groups.ranked_rows, by_hours())] if has("ranks") else []
-    kinds += [_asked(kind, counted()) for kind in by_count]
-    kinds += [_asked(query_sessions.sessions, timed())] * 2 if has("sessions") else []
+    kinds = [_case(kind, timed()) for kind in by_time]
+    kinds += [_case(query_groups.ranked_rows, by_hours())] if has("ranks") else []
+    kinds += [_case(kind, counted()) for kind in by_count]
+    kinds += [_case(query_sessions.sessions, timed())] * 2 if has("sessions") else []
     more = {"sets": query_sessions.session_sets, "ranks": query_sessions.ranked_sessions}
     found = [kind for feature, kind in more.items() if has(feature) and has("sessions")]
-    kinds += [_asked(kind, timed()) for kind in found]
-    kinds += [_asked(query_overs.tops, ranked())] if has("top") else []
+    kinds += [_case(kind, timed()) for kind in found]
+    kinds += [_case(query_overs.tops, ranked())] if has("top") else []
     if has("orders") and has("analytic"):
-        kinds += [_asked(query_overs.timeless, by_hours())]  # RETAIN n ROWS is refused there
+        kinds += [_case(query_overs.timeless, by_hours())]  # RETAIN n ROWS is refused there
     kinds += [chained()] * 2 if has("chains") else []
     return st.one_of(kinds)
 
 
 def chained() -> SearchStrategy[Question]:
     """Queries over the results of queries."""
-    numbered = _asked(query_chains.by_number, by_hours())  # RETAIN n ROWS is refused there
-    some = _asked(query_chains.chains, timed())
+    numbered = _case(query_chains.by_number, by_hours())  # RETAIN n ROWS is refused there
+    some = _case(query_chains.chains, timed())
     return st.one_of(some, some, some, numbered)
 
 
 def united() -> SearchStrategy[Question]:
     """Queries over UNION ALL of rows."""
-    return _asked(query_chains.over_united, by_hours())
+    return _case(query_chains.over_united, by_hours())
 
 
 _MORE: dict[str, Kind] = {
@@ -64,7 +64,7 @@ _MORE: dict[str, Kind] = {
 
 
 @st.composite
-def _asked(draw: DrawFn, kind: Kind, policies: SearchStrategy[str]) -> Question:
+def _case(draw: DrawFn, kind: Kind, policies: SearchStrategy[str]) -> Question:
     question = draw(kind())
     return replace(
         question,

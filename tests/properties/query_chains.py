@@ -177,8 +177,8 @@ def whole_below(draw: DrawFn) -> Below:
 @st.composite
 def windows_of(draw: DrawFn, below: Below) -> Question:
     window, keys, made = draw(windowed()), draw(st.sampled_from(KEYS)), draw(_made())
-    told = f"TABLE ({below.ours}), DESCRIPTOR(t)"
-    source = window.source.replace("TABLE s, DESCRIPTOR(ts)", told)
+    emissions = f"TABLE ({below.ours}), DESCRIPTOR(t)"
+    source = window.source.replace("TABLE s, DESCRIPTOR(ts)", emissions)
     by = [*keys, "window_start", "window_end"]
     select = f"SELECT {listed(by, made)}\nFROM {source}\nGROUP BY {', '.join(by)}"
     rows = f"(SELECT *, epoch_us(t) AS us FROM ({below.theirs}))"
@@ -196,9 +196,9 @@ def windows_of(draw: DrawFn, below: Below) -> Question:
 def sessions_of(draw: DrawFn, below: Below) -> Question:
     gap, keys, made = draw(st.integers(1, 9)), draw(st.sampled_from(KEYS)), draw(_made())
     by = [*keys, "window_start", "window_end"]
-    parted = f"PARTITION BY {', '.join(keys)} " if keys else ""
+    partitioned = f"PARTITION BY {', '.join(keys)} " if keys else ""
     select = (
-        f"SELECT {listed(by, made)}\nFROM ({below.ours}) OVER ({parted}ORDER BY t "
+        f"SELECT {listed(by, made)}\nFROM ({below.ours}) OVER ({partitioned}ORDER BY t "
         f"SESSION INTERVAL '{gap}' SECOND GAP)\nGROUP BY {', '.join(by)}"
     )
     own = "".join(f"{key}, " for key in keys)

@@ -1,7 +1,7 @@
 """Random joins above windows, above joins and below windows, over the streams `l`, `r`, `z`.
 
-What is joined has corrections of its own: windows told early and late, pairs of a join that
-are withdrawn. The join above is to end up as if they had been told once. A side has the
+What is joined has corrections of its own: windows emitted early and late, pairs of a join that
+are retracted. The join above is to end up as if they had been emitted once. A side has the
 columns `k`, `ws`, `we`, `n`, `x` to sqlwin and to DuckDB alike.
 """
 
@@ -22,7 +22,7 @@ HOUR = "RETAIN 1 HOUR"
 RETAINED = (HOUR, "RETAIN 1 HOUR OR 100000 ROWS")
 """Of a join whose inputs all have an event time."""
 OUTGROWN = " HAVING COUNT(*) < 3"
-"""What an early revision passes and a later one does not: the group is withdrawn."""
+"""What an early revision passes and a later one does not: the group is retracted."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ def _side(draw: DrawFn, window: Windowed, stream: str) -> Side:
     source = window.source.replace("TABLE s,", f"TABLE {stream},")
     rows = window.unnested.format(where=where).replace("FROM s", f"FROM {stream}")
     first, last = window.bounds
-    told = f" GROUP BY k, window_start, window_end{having}\n{draw(by_hours())}"
+    made_by = f" GROUP BY k, window_start, window_end{having}\n{draw(by_hours())}"
     return Side(
         stream,
         f"SELECT k, window_start AS ws, window_end AS we, {made} FROM {source}{where}"
-        f"{told if grouped else ''}",
+        f"{made_by if grouped else ''}",
         f"SELECT k, {first} AS ws, {last} AS we, {made} FROM ({rows})"
         f"{f' GROUP BY k, w, e{having}' if grouped else ''}",
     )
@@ -71,7 +71,9 @@ def _same_windows(draw: DrawFn) -> JoinQuestion:
     )
     residual = draw(st.sampled_from(["", "", " AND a.x <= b.x", " AND a.n >= b.n"]))
     shown = _columns(kind, "k ws we n x")
-    return _told(draw, shown, ours + residual, theirs + residual, a.stream, b.stream, kept=RETAINED)
+    return _drawn(
+        draw, shown, ours + residual, theirs + residual, a.stream, b.stream, kept=RETAINED
+    )
 
 
 @st.composite
@@ -85,12 +87,12 @@ def _with_windows(draw: DrawFn) -> JoinQuestion:
     more = ["", "", f" AND {stream}.i <= {made}.x", f" AND {stream}.i >= {made}.n"]
     on = f"ON a.k = b.k AND {stream}.ts BETWEEN {near}{draw(st.sampled_from(more))}"
     ours, theirs = (
-        f"FROM l a {kind} JOIN {told} {on}" if first else f"FROM {told} {kind} JOIN l b {on}"
-        for told in side.named(made)
+        f"FROM l a {kind} JOIN {made_by} {on}" if first else f"FROM {made_by} {kind} JOIN l b {on}"
+        for made_by in side.named(made)
     )
     of = {stream: "id i", made: "ws we n x"}
     shown = _columns(kind, of["a"], of["b"])
-    return _told(draw, shown, ours, theirs, "l", side.stream, kept=RETAINED)
+    return _drawn(draw, shown, ours, theirs, "l", side.stream, kept=RETAINED)
 
 
 @st.composite
@@ -98,10 +100,10 @@ def _asof_windows(draw: DrawFn) -> JoinQuestion:
     kind, op = draw(st.sampled_from(["", "LEFT "])), draw(st.sampled_from(OPS))
     grouped = _side(draw(windowed()), draw(st.sampled_from("rrl")))
     side = draw(grouped.filter(lambda side: "GROUP BY" in side.ours))
-    told, batch = side.named("b")
-    ours = f"FROM l a {kind}ASOF JOIN {told} MATCH_CONDITION (a.ts {op} b.we) ON a.k = b.k"
+    made_by, batch = side.named("b")
+    ours = f"FROM l a {kind}ASOF JOIN {made_by} MATCH_CONDITION (a.ts {op} b.we) ON a.k = b.k"
     theirs = f"FROM l a ASOF {kind}JOIN {batch} ON a.k = b.k AND a.ts {op} b.we"
-    return _told(draw, _columns("LEFT", "id", "ws we n x"), ours, theirs, "l", side.stream)
+    return _drawn(draw, _columns("LEFT", "id", "ws we n x"), ours, theirs, "l", side.stream)
 
 
 @st.composite
@@ -124,7 +126,7 @@ def in_sessions(draw: DrawFn) -> JoinQuestion:
     on = f"ON {equal}" + draw(st.sampled_from(("", "", " AND a.x <= b.x", " AND a.n = b.n")))
     source = f"FROM {ours[0]} {kind} JOIN {ours[1]} {on}"
     batch = f"FROM {theirs[0]} {kind} JOIN {theirs[1]} {on} AND a.w < b.e AND b.w < a.e"
-    return _told(draw, _columns(kind, "k we n x"), source, batch, *streams.values())
+    return _drawn(draw, _columns(kind, "k we n x"), source, batch, *streams.values())
 
 
 @st.composite
@@ -137,7 +139,7 @@ def three(draw: DrawFn) -> JoinQuestion:
     second = _near(draw, by, "c", ["", "", " AND c.i > 0", f" AND {by}.i <= c.i"])
     source = f"FROM l a {one} JOIN r b ON {first} {two} JOIN z c ON {second}"
     shown = _columns(one, "id") + ([] if two in ("SEMI", "ANTI") else ["c.id AS cid"])
-    return _told(draw, shown, source, source, "l", "r", "z", kept=RETAINED)
+    return _drawn(draw, shown, source, source, "l", "r", "z", kept=RETAINED)
 
 
 @st.composite
@@ -150,7 +152,7 @@ def _without_time(draw: DrawFn) -> JoinQuestion:
     more = draw(st.sampled_from(["", "", f" AND {'a.i <= b.x' if first else 'a.x <= b.i'}"]))
     source = f"FROM l a {kind} JOIN {groups} b" if first else f"FROM {groups} a {kind} JOIN l b"
     source += f" ON a.k = b.k{more}"
-    return _told(draw, _columns(kind, of["a"], of["b"]), source, source, "l", "r")
+    return _drawn(draw, _columns(kind, of["a"], of["b"]), source, source, "l", "r")
 
 
 @st.composite
@@ -160,7 +162,7 @@ def _above_full(draw: DrawFn) -> JoinQuestion:
     first = _near(draw, "a", "b", ["", "", " AND a.i <= b.i"])
     source = f"FROM l a FULL JOIN r b ON {first} {kind} JOIN z c ON COALESCE(a.k, b.k) = c.k"
     shown = ["a.id AS aid", "b.id AS bid"] + ([] if kind in ("SEMI", "ANTI") else ["c.id AS cid"])
-    return _told(draw, shown, source, source, "l", "r", "z")
+    return _drawn(draw, shown, source, source, "l", "r", "z")
 
 
 @st.composite
@@ -191,8 +193,8 @@ def numbered(draw: DrawFn) -> JoinQuestion:
     source = f"FROM {ours[0]} {kind} JOIN {ours[1]} {on}"
     batch = f"FROM {theirs[0]} {kind} JOIN {theirs[1]} {on}{behind}{ahead}"
     of = {name: "id i" if name == plain else "we n x" for name in streams}
-    asked = _told(draw, _columns(kind, of["a"], of["b"]), source, batch, *streams.values())
-    return replace(asked, rising=True)
+    case = _drawn(draw, _columns(kind, of["a"], of["b"]), source, batch, *streams.values())
+    return replace(case, rising=True)
 
 
 @st.composite
@@ -248,7 +250,7 @@ def _columns(kind: str, left: str, right: str | None = None) -> list[str]:
     return [f"{side}.{name} AS {side}{name}" for side in of for name in of[side].split()]
 
 
-def _told(
+def _drawn(
     draw: DrawFn,
     shown: list[str],
     ours: str,

@@ -64,11 +64,11 @@ class Parts:
 
 def questions() -> SearchStrategy[JoinQuestion]:
     parts = [_windows(), _interval(), _within(), _rows(), _sessions(), st.just(STATIC)]
-    return st.one_of([*map(_asked, parts), _asof()])
+    return st.one_of([*map(_case, parts), _asof()])
 
 
 @st.composite
-def _asked(draw: DrawFn, parts: SearchStrategy[Parts]) -> JoinQuestion:
+def _case(draw: DrawFn, parts: SearchStrategy[Parts]) -> JoinQuestion:
     made = draw(parts)
     kind = draw(st.sampled_from(made.kinds))
     keys = KEYS[: draw(st.sampled_from(made.keys))]
@@ -100,8 +100,8 @@ def _declared(draw: DrawFn, text: str, batch: str, itself: bool, made: Parts) ->
         text = text.replace("FROM l", "FROM s", 1)
         text = text.replace("JOIN r", "JOIN s", 1).replace("FROM r", "FROM s", 1)
     late = None if made.late is None else made.late + delay
-    told = "".join(declared) + _aliased(text, itself)
-    return JoinQuestion(told, batch, itself, rising, replays, table, late)
+    emissions = "".join(declared) + _aliased(text, itself)
+    return JoinQuestion(emissions, batch, itself, rising, replays, table, late)
 
 
 def _aliased(text: str, itself: bool) -> str:
@@ -177,7 +177,7 @@ def _rows(draw: DrawFn) -> Parts:
     windows = ["" if n is None else f" OVER (ROWS {n} PRECEDING)" for n in (left, right)]
     if draw(st.booleans()):
         drawn = [("", "l.pos <= n") if left is None else draw(_stepped("l")), draw(_stepped("r"))]
-        windows = [told for told, _ in drawn]
+        windows = [emissions for emissions, _ in drawn]
         near = f"len(list_filter(range(100), lambda n: {drawn[0][1]} AND {drawn[1][1]})) > 0"
     source = "l{}{{{{l}}}} {{kind}} JOIN r{}{{{{r}}}}".format(*windows)
     return Parts(KINDS, source, "", near, OFTEN, retain="", rising=True)
@@ -189,8 +189,8 @@ def _stepped(draw: DrawFn, name: str) -> tuple[str, str]:
     step = draw(st.integers(1, 4))
     size = draw(st.integers(step, 6))
     moved, row = f"n - n % {step}", f"{name}.pos"
-    told = f" OVER (ROWS {size} PRECEDING ADVANCE BY {step} ROWS)"
-    return told, f"{row} <= {moved} AND {moved} < {row} + {size}"
+    emissions = f" OVER (ROWS {size} PRECEDING ADVANCE BY {step} ROWS)"
+    return emissions, f"{row} <= {moved} AND {moved} < {row} + {size}"
 
 
 @st.composite
@@ -199,10 +199,10 @@ def _sessions(draw: DrawFn) -> Parts:
 
     Of one side they may be rows in no session, at their instants.
     """
-    parted, keys = draw(st.sampled_from([(("k",), (1, 1, 2)), (("b",), (2,)), (("k", "b"), (2,))]))
+    keyed, keys = draw(st.sampled_from([(("k",), (1, 1, 2)), (("b",), (2,)), (("k", "b"), (2,))]))
     alone = draw(st.sampled_from(["", "", "l", "r"]))
     (left, of_l), (right, of_r) = (
-        draw(_of_instants(name) if name == alone else _of_sessions(name, parted)) for name in "lr"
+        draw(_of_instants(name) if name == alone else _of_sessions(name, keyed)) for name in "lr"
     )
     late = draw(st.none() | st.integers(0, 12))
     return Parts(
@@ -218,17 +218,17 @@ def _sessions(draw: DrawFn) -> Parts:
 
 
 @st.composite
-def _of_sessions(draw: DrawFn, name: str, parted: tuple[str, ...]) -> tuple[str, str]:
+def _of_sessions(draw: DrawFn, name: str, keyed: tuple[str, ...]) -> tuple[str, str]:
     """The rows of a stream as sqlwin is told, and for DuckDB with the bounds of their session."""
     gap, where = draw(st.integers(1, 9)), draw(st.sampled_from(["", "", " WHERE i <> 1"]))
     of_row = draw(st.sampled_from([None, None, 1, 12]))
-    told, length = f"INTERVAL '{gap}' SECOND", str(gap)
+    emissions, length = f"INTERVAL '{gap}' SECOND", str(gap)
     if of_row is not None:
-        told = f"(CASE WHEN i > 0 THEN '{of_row} seconds' ELSE '{gap} seconds' END)"
+        emissions = f"(CASE WHEN i > 0 THEN '{of_row} seconds' ELSE '{gap} seconds' END)"
         length = f"CASE WHEN i > 0 THEN {of_row} ELSE {gap} END"
     rows = f"(SELECT * FROM {name}{where})" if where else name
-    own = ", ".join(draw(st.permutations(parted)))
-    ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {told} GAP)"
+    own = ", ".join(draw(st.permutations(keyed)))
+    ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {emissions} GAP)"
     theirs = islands(f"{name}{where}", own, length)
     return ours + (f" {name}" if where else f"{{{{{name}}}}}"), theirs
 

@@ -260,5 +260,5 @@ def tops(draw: DrawFn) -> Question:
     ties = ", us, seq" if function == "ROW_NUMBER()" else ""
     made = "SELECT id, k, i, {} OVER ({}ORDER BY {}) AS rn FROM s{}"
     texts = [made.format(function, by, order, where) for order in (mine, theirs_ + ties)]
-    asked = [f"SELECT id, k, i, rn FROM ({text}) WHERE rn <= {limit}" for text in texts]
-    return Question(asked[0], asked[1], 1)
+    case = [f"SELECT id, k, i, rn FROM ({text}) WHERE rn <= {limit}" for text in texts]
+    return Question(case[0], case[1], 1)

@@ -43,8 +43,8 @@ def ranked(draw: st.DrawFn) -> str:
 
 
 def _emit(*parts: str) -> str:
-    told = " ".join(part for part in parts if part)
-    return f"EMIT {told}\n" if told else ""
+    emissions = " ".join(part for part in parts if part)
+    return f"EMIT {emissions}\n" if emissions else ""
 
 
 def _early() -> st.SearchStrategy[str]:

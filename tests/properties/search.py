@@ -24,7 +24,8 @@ from tests.properties.emissions import EMISSIONS, NUMBERS, same
 from tests.properties.join_answers import ANSWERS as JOINS
 from tests.properties.join_answers import OF_REFERENCE as OF_JOINS
 from tests.properties.join_answers import joined
-from tests.properties.state_queries import ASKED, asked
+from tests.properties.state_queries import CASES as QUERIED
+from tests.properties.state_queries import state_queries
 
 SEEDS = Path(__file__).with_name("seeds.txt")
 CHUNK = 50
@@ -34,7 +35,7 @@ PROPERTIES: dict[str, Property] = {
     "numbered": (same, NUMBERS),
     "answers": (answers, ANSWERS),
     "reference": (answers, OF_REFERENCE),
-    "asked": (asked, ASKED),
+    "state-queries": (state_queries, QUERIED),
     "joins": (joined, JOINS),
     "joins-defined": (joined, OF_JOINS),
 }
@@ -44,8 +45,8 @@ Chunk = tuple[str, int]
 def kept() -> list[Chunk]:
     """Property and seed of every failure that is not dealt with."""
     lines = SEEDS.read_text(encoding="utf-8").splitlines() if SEEDS.exists() else []
-    told = [line.split() for line in lines if line.strip() and not line.startswith("#")]
-    return [(name, int(number)) for name, number in told]
+    entries = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return [(name, int(number)) for name, number in entries]
 
 
 def search(chunk: Chunk, shrink: bool = True, cases: int = CHUNK) -> Exception | None:
@@ -84,10 +85,10 @@ def chunks(first: int, cases: int) -> Iterator[Chunk]:
 
 
 def main(arguments: list[str]) -> int:
-    asked = argparse.ArgumentParser(description="Search for a query that answers wrongly.")
-    asked.add_argument("--cases", type=int, default=50_000)
-    asked.add_argument("--seed", type=int, default=int(time.time()))
-    options = asked.parse_args(arguments)
+    parser = argparse.ArgumentParser(description="Search for a query that answers wrongly.")
+    parser.add_argument("--cases", type=int, default=50_000)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    options = parser.parse_args(arguments)
     known, failed, searched = set(kept()), 0, 0
     for chunk in chunks(options.seed, options.cases):
         failure = search(chunk)

@@ -1,8 +1,8 @@
-"""What is asked of the state is what an end of input would tell, and asking changes nothing.
+"""State queries find what an end of input would emit, and have no side effects.
 
-After some steps the query is asked, and a copy of it, made from what it has committed,
-is drained. Each row that the copy tells is among the windows, with its values and one
-revision less; each that it tells full is an open one, and it tells each open one full.
+After some steps the state is queried, and a copy of the query, made from what it has committed,
+is drained. Each row that the copy emits is among the windows, with its values and one revision
+less; each that it emits full is an open one, and it emits each open one full.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from tests.properties.emissions import after, emissions
 from tests.properties.hosts import fast
 from tests.properties.plans import NUMBERED, Step, numbered, scripts
 
-ASKED = (scripts(NUMBERED), numbered())
+CASES = (scripts(NUMBERED), numbered())
 UNTOLD = TupleSlider | TupleRunner
 
 
-def asked(script: Script, taken: list[Step]) -> None:
-    """Without a TTL: what was told and then forgotten is not there to be asked for."""
+def state_queries(script: Script, taken: list[Step]) -> None:
+    """Without a TTL: what was emitted and then forgotten is not found."""
     policy = window_policy(script.queries[0].plan)
     assume(policy is None or policy.ttl is None)
     silent = emissions(script, fast, taken)
     blobs = DictBlobs()
-    query = EmbeddedQuery(script, blobs=blobs, token="asked", segment_rows=4)
+    query = EmbeddedQuery(script, blobs=blobs, token="queried", segment_rows=4)
     for at, step in enumerate(taken):
         assert not difference(silent[at], after(query, step)), step
         if not step.restart and at + 1 < len(taken):
@@ -54,19 +54,19 @@ def _agree(query: EmbeddedQuery, drained: pl.DataFrame) -> None:
             _refused(query)
         return
     windows = pl.DataFrame(pl.from_arrow(query.windows()))
-    told = drained.filter(pl.col("op") != "-D")
+    last = drained.filter(pl.col("op") != "-D")
     names = [name for name, _ in query._chain.top.output]
     before = windows.with_columns(pl.col("revision").fill_null(-1) + 1)
     columns = ["row_key", "revision", *names]
-    found = before.join(told, on="row_key", how="semi")
+    found = before.join(last, on="row_key", how="semi")
     # a correction may tell a row early that the end then tells full
     again = pl.int_range(pl.len(), dtype=pl.Int32).over("row_key")
-    once = told.with_columns(pl.col("revision") - again).select(columns).unique()
+    once = last.with_columns(pl.col("revision") - again).select(columns).unique()
     assert not _difference(once, found.select(columns))
     if not isinstance(operator, TopRows):
         open_ = windows.filter(pl.col("state") == "open")
         passing = open_.filter("passes") if "passes" in windows.columns else open_
-        full = set(told.filter(pl.col("emit") == "full")["row_key"])
+        full = set(last.filter(pl.col("emit") == "full")["row_key"])
         assert full == set(passing["row_key"])
     _narrowed(query, windows)
 
@@ -89,7 +89,7 @@ def _refused(query: EmbeddedQuery) -> None:
         query.windows()
     except QueryError:
         return
-    raise AssertionError("a sliding window of messages was told")
+    raise AssertionError("a sliding window of messages was emitted")
 
 
 def _difference(expected: pl.DataFrame, found: Any) -> str:

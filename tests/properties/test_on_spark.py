@@ -70,11 +70,11 @@ def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer() -> No
 
 def _cases() -> Iterator[Case]:
     """The same every time: the reference is searched elsewhere, here the host is asked."""
-    asked = _drawn(questions().flatmap(deliveries), 30)
+    parsed = _drawn(questions().flatmap(deliveries), 30)
     for kind, count in ((chained(), 5), (united(), 3)):
         many = kind.flatmap(lambda question: deliveries(question, MANY))
-        asked += _drawn(many, count, every=3)
-    for question, delivery in asked:
+        parsed += _drawn(many, count, every=3)
+    for question, delivery in parsed:
         pushed = [("s", batch) for batch in delivery]
         yield Case(question.text, pushed, partial(answers, (question, delivery), reference))
     for of_joins, count in ((joins(), 6), (three(), 3), (joins_of_joins(), 3)):
@@ -95,8 +95,8 @@ def _drawn(drawn: SearchStrategy[T], count: int, every: int = 1) -> list[T]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    def draw(asked: T) -> None:
-        taken.append(asked)
+    def draw(parsed: T) -> None:
+        taken.append(parsed)
 
     draw()
     return taken[every - 1 :: every]

@@ -46,13 +46,13 @@ PUSHES = st.lists(
 
 def emitted(text: str, pushes: list[Push], host: Host) -> list[Answers]:
     """After each push, and after the end of input: what it emitted."""
-    lives, out, first = host(script(STREAM + text)), [], 0
+    runs, out, first = host(script(STREAM + text)), [], 0
     for push in pushes:
-        query = next(lives)
+        query = next(runs)
         query.push("s", _rows(push, first))
         first += len(push)
         out.append(_values(query))
-    query = next(lives)
+    query = next(runs)
     query.drain()
     return [*out, _values(query)]
 
@@ -234,9 +234,9 @@ def test_rows_of_three_inputs(
         instants AS (SELECT lo AS t FROM there UNION SELECT hi FROM there)
         SELECT {found} FROM instants JOIN there ON lo <= t AND t < hi {"GROUP BY k, t" * grouped}"""
     text = f"RSTREAM({groups})" if grouped else f"RSTREAM({rows} {RETAIN})"
-    told = sum(emitted(text, pushes, host), Counter())
+    emissions = sum(emitted(text, pushes, host), Counter())
     found_last = batch(answer, pushes)[-1]
-    assert found_last <= told if grouped else told == found_last
+    assert found_last <= emissions if grouped else emissions == found_last
 
 
 @given(PUSHES, fast_hosts(), st.integers(1, 9), st.integers(0, 2))
@@ -251,13 +251,13 @@ def test_aggregates_of_aggregates(pushes: list[Push], host: Host, size: int, lea
         g AS (SELECT k, t, COUNT(*) AS n FROM instants JOIN r ON us BETWEEN t - {micros} AND t
             GROUP BY k, t)
         SELECT t, MAX(n), COUNT(*) FROM g WHERE n > {least} GROUP BY t"""
-    lives, out, first = host(script(STREAM + text)), [], 0
+    runs, out, first = host(script(STREAM + text)), [], 0
     for push in pushes:
-        query = next(lives)
+        query = next(runs)
         query.push("s", _rows(push, first))
         first += len(push)
         out += query.results().to_pylist()
-    query = next(lives)
+    query = next(runs)
     query.drain()
     last = {
         row["t"]: (row["t"], row["m"], row["c"]) for row in [*out, *query.results().to_pylist()]

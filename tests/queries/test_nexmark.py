@@ -41,8 +41,8 @@ def check(run: Run, query: str, name: str, base: Path = QUERIES, clock: str = "a
     assert not refused or pl.concat(refused).is_empty()
 
 
-def assert_answer(told: pl.DataFrame, name: str, clock: str = "arrived") -> None:
-    last, expected = fold(told).filter(pl.col("op") != "-D"), answer(name, clock)
+def assert_answer(emissions: pl.DataFrame, name: str, clock: str = "arrived") -> None:
+    last, expected = fold(emissions).filter(pl.col("op") != "-D"), answer(name, clock)
     assert len(expected) > 0
     assert same(last.select(expected.columns), expected)
 
@@ -54,7 +54,7 @@ def test_in_process(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_late_rows_correct_what_was_told(name: str) -> None:
+def test_late_rows_correct_what_was_emitted(name: str) -> None:
     check(embedded.run, late(name), name)
 
 
@@ -70,8 +70,8 @@ def test_over_ordinary_streams_on_spark(files: Path) -> None:
     """One with a chain, one with a join, one with a ranking and the one of the clock."""
     names = ["q3", "q5", "q9", "q12"]
     refused: list[pl.DataFrame] = []
-    asked = script(together(names, ordinary))
-    on_spark(asked, RunOptions(base=files, on_errors=refused.append))
+    parsed = script(together(names, ordinary))
+    on_spark(parsed, RunOptions(base=files, on_errors=refused.append))
     assert not refused
     for name in names:
         parts = sorted((files / name).glob("*.parquet"))
@@ -80,12 +80,12 @@ def test_over_ordinary_streams_on_spark(files: Path) -> None:
 
 @pytest.fixture(scope="module")
 def on_spark_told(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of what each query told, all in one run: late rows, in several batches."""
+    """A folder of what each query emitted, all in one run: late rows, in several batches."""
     base = tmp_path_factory.mktemp("spark")
     (base / "side_input.csv").write_bytes((QUERIES / "side_input.csv").read_bytes())
     refused: list[pl.DataFrame] = []
-    asked = "SET 'batch.bytes' = 1600000;\n" + together(NAMES)
-    on_spark(script(asked), RunOptions(base=base, on_errors=refused.append))
+    parsed = "SET 'batch.bytes' = 1600000;\n" + together(NAMES)
+    on_spark(script(parsed), RunOptions(base=base, on_errors=refused.append))
     assert not refused
     return base
 

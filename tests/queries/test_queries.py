@@ -41,18 +41,18 @@ def test_the_last_revisions_are_the_batch_answer(run: Run, name: str) -> None:
     check(run, name, QUERIES)
 
 
-def test_weather_that_is_told_late_corrects_departures(tmp_path: Path) -> None:
+def test_late_weather_corrects_departures(tmp_path: Path) -> None:
     """The morning's readings of each file's last day come with the next file, when departures of
-    that morning have been told with what there was."""
+    that morning have been emitted with what there was."""
     shutil.copytree(QUERIES / "data", tmp_path / "data")
     late: list[str] = []
     for file in sorted((tmp_path / "data" / "weather").iterdir()):
         day = date.fromisoformat(file.stem) + timedelta(days=3)
         held = {f"{day}T{hour}:00:00Z" for hour in range(11, 15)}
-        told = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        in_time = [row for row in told if json.loads(row)["ts"] not in held]
+        emissions = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        in_time = [row for row in emissions if json.loads(row)["ts"] not in held]
         file.write_text("".join(late + in_time), encoding="utf-8")
-        late = [row for row in told if json.loads(row)["ts"] in held]
+        late = [row for row in emissions if json.loads(row)["ts"] in held]
     assert not late  # none in the last file, which has no next
     emitted = check(embedded.run, "weather_delays", tmp_path)
     corrected = emitted.filter(pl.col("op") == "+U")
@@ -61,13 +61,13 @@ def test_weather_that_is_told_late_corrects_departures(tmp_path: Path) -> None:
 
 
 def check(run: Run, name: str, base: Path) -> pl.DataFrame:
-    """The last revisions are the batch answer; what was told, all of it."""
+    """The last revisions are the batch answer; what was emitted, all of it."""
     emitted: list[pl.DataFrame] = []
     refused: list[pl.DataFrame] = []
-    asked = script((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
-    summary = run(asked, RunOptions(base=base, show=emitted.append, on_errors=refused.append))
-    told = pl.concat(emitted)
-    last = fold(told).filter(pl.col("op") != "-D")
+    parsed = script((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
+    summary = run(parsed, RunOptions(base=base, show=emitted.append, on_errors=refused.append))
+    emissions = pl.concat(emitted)
+    last = fold(emissions).filter(pl.col("op") != "-D")
     expected = pl.from_arrow(ANSWERS[name](duckdb.connect(), str(FLIGHTS)))
     assert isinstance(expected, pl.DataFrame)
     assert same(last.select(expected.columns), expected)
@@ -75,4 +75,4 @@ def check(run: Run, name: str, base: Path) -> pl.DataFrame:
     assert reasons == ["no event time: dep_ts is NULL"]
     assert summary.refused == {"no event time": NEVER_LEFT}
     assert summary.read == FLIGHTS_ROWS + OTHER_ROWS.get(name, 0)
-    return told
+    return emissions

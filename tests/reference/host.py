@@ -18,14 +18,14 @@ from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline, PreparedRows
 from sqlwin.runtime.rows.error_stream import EXPIRED, judged, rejects
 from sqlwin.schema import POSITION, WEIGHT
-from tests.reference.definitions.lives import Forgetting
+from tests.reference.definitions.forgetting import Forgetting
 from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
 
 
-def reference(asked: Script) -> EmbeddedQuery:
+def reference(parsed: Script) -> EmbeddedQuery:
     """A script's query in this process, on the reference operator."""
-    query = EmbeddedQuery(asked, explain, specified)
+    query = EmbeddedQuery(parsed, explain, specified)
 
     def begin() -> None:
         for task in query._task.tasks:
@@ -67,10 +67,10 @@ class ReferencePipeline(InputPipeline):
             return prepared
         timed, _ = self._timed(raw, watermark)
         on = [name for name in (*POSITION, WEIGHT) if name in expired.columns]
-        told = [prepared.errors]
+        emitted = [prepared.errors]
         for found, reason in ((expired, EXPIRED), (in_part, operator.in_part)):
             rows = timed.join(found.select(on), on=on, how="semi", maintain_order="left")
             errors = rejects(self.query.stream.name, rows, [reason] * len(rows), watermark)
-            told.append(judged(errors, self.query.expired))
+            emitted.append(judged(errors, self.query.expired))
         kept = prepared.rows.join(expired.select(on), on=on, how="anti", maintain_order="left")
-        return PreparedRows(kept, pl.concat(told), prepared.marks)
+        return PreparedRows(kept, pl.concat(emitted), prepared.marks)

@@ -7,7 +7,7 @@
 | `JoinSessions`                       | `ReferenceSessionJoin` |
 | `JoinWindow`                         | `ReferenceJoin`        |
 
-With a TTL of a side it stands in one that forgets (`joined_lives.py`).
+With a TTL of a side it stands in one that forgets (`joins/forgetting.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.joins import join_sides
 from tests.reference.joins.asof import ReferenceAsOf
-from tests.reference.joins.joined_lives import ForgettingAsOf, ForgettingJoin, ForgettingSessions
+from tests.reference.joins.forgetting import ForgettingAsOf, ForgettingJoin, ForgettingSessions
 from tests.reference.joins.joins import ReferenceJoin
 from tests.reference.joins.session_joins import ReferenceSessionJoin
 from tests.reference.joins.statics import ReferenceStatic
@@ -59,7 +59,7 @@ class Residual:
 def joined(query: Query, join: Join, derives: bool) -> Lowered:
     above, _ = until(query.plan, lambda node: node is join)
     having = condition(above)
-    made = _definition(join, withdraw=pairs(query, derives) or having is not None)
+    made = _definition(join, update_before=pairs(query, derives) or having is not None)
     return Lowered(
         query=query,
         inputs=(_input(join, 0), _input(join, 1)),
@@ -70,9 +70,9 @@ def joined(query: Query, join: Join, derives: bool) -> Lowered:
     )
 
 
-def _definition(join: Join, withdraw: bool) -> Single:
+def _definition(join: Join, update_before: bool) -> Single:
     left, right = (_side(join, at) for at in range(2))
-    how = (join.kind, join.policy, withdraw)
+    how = (join.kind, join.policy, update_before)
     residual = None if join.residual is None else Residual(join.residual)
     if join.static:
         return ReferenceStatic(left, right, *how, residual=residual)
@@ -82,7 +82,7 @@ def _definition(join: Join, withdraw: bool) -> Single:
     if isinstance(match, JoinSessions):
         both = (match.left, match.right)
         return ReferenceSessionJoin(
-            left, right, *how, residual=residual, sessions=both, parted=match.keys
+            left, right, *how, residual=residual, sessions=both, session_keys=match.keys
         )
     return ReferenceJoin(left, right, *how, residual=residual)
 

@@ -53,9 +53,9 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
 from sqlwin.windows import Cumulate, Hop, Reach, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
+from tests.reference.definitions.forgetting import Forgetting
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.late_frames import LateFrames
-from tests.reference.definitions.lives import Forgetting
 from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.ranks import Ranked
 from tests.reference.definitions.relations import Last, Moving, ReferenceRelation
@@ -193,10 +193,10 @@ def _operator(
     carried = polars_schema(_input(window).schema)
     above, _ = until(query.plan, lambda node: node is window)
     filtered = condition(above) is not None
-    withdraw = filtered or pairs(query, derives) or changing(scan)
+    update_before = filtered or pairs(query, derives) or changing(scan)
     stream = scan.stream
     if isinstance(window, TopN):
-        top = _top(window, stream.name, carried, withdraw)
+        top = _top(window, stream.name, carried, update_before)
         return ReferenceTopN(
             replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
         )
@@ -211,7 +211,7 @@ def _operator(
             carried=carried,
             policy=_policy(window),
             by_count=_counts(window),
-            withdraw=withdraw,
+            update_before=update_before,
             buckets=buckets,
             floor_of=_floor(_inner(window)),
             once=not stream.trusted and (not stream.of or repeats(stream)),
@@ -306,9 +306,9 @@ def _judged(window: Node) -> tuple[int, tuple[str, ...]] | None:
     return own.gap, window.partition
 
 
-def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], withdraw: bool) -> Top:
+def _top(window: TopN, stream: str, carried: dict[str, pl.DataType], update_before: bool) -> Top:
     order = (window.function, window.partition, window.order, window.limit)
-    return Top(stream, window.name, *order, window.policy, carried, withdraw)
+    return Top(stream, window.name, *order, window.policy, carried, update_before)
 
 
 def _windows(

@@ -14,28 +14,28 @@ goes out follows from these definitions:
   waited there is in it;
 - a late window that leaves retention goes out before, if it waits;
 - a tuple window is never late: shown before its messages were there, it is open again
-  when the next one comes, and it is told `full` once more when it is;
+  when the next one comes, and it is emitted `full` once more when it is;
 - a session that the rows of a batch make another one has *vanished*. What waited there
-  waits on in what replaces it. If it is out, it is withdrawn directly before one of those
+  waits on in what replaces it. If it is out, it is retracted directly before one of those
   is emitted, and late ones of those go out with it; if it was late it is also due by
   itself, as the late policy says;
 - a session that is full when it begins is emitted `full` if it replaces an open one, of
   which a late row made it a part;
-- an emission is as `definitions/told.py` says;
-- a batch that withdraws rows is two: one without them, and then one of its new rows.
+- an emission is as `definitions/emitted.py` says;
+- a batch that retracts rows is two: one without them, and then one of its new rows.
   A window without rows is there no more: one that is out waits, as the policy of a window
-  that was touched says, and is withdrawn in its turn; so if it becomes full. A row comes
+  that was touched says, and is retracted in its turn; so if it becomes full. A row comes
   again under its row_key: it was never gone. One that was late and is not full any more,
-  for rows that followed are withdrawn, is `shown`;
-- a session whose rows are withdrawn may leave others in its place, so there a batch is one:
+  for rows that followed are retracted, is `shown`;
+- a session whose rows are retracted may leave others in its place, so there a batch is one:
   what its rows now make. One that has vanished waits as its own policy says, open or late.
-  It is *deserted* if no open window replaces it: then it is withdrawn at the latest when it
+  It is *deserted* if no open window replaces it: then it is retracted at the latest when it
   becomes full, or at once if it was open and is full by then, or when it leaves;
 - windows of rows that are numbered by event time hold, after each batch, what the numbers then
   say. One is full when its last number is certain: so many rows of its bucket were before the
   watermark, once. It leaves when so many are out of retention;
 - EXPIRED EMIT: a row beyond retention makes the windows that it would make alone. They
-  are told at once, as late ones, and nothing is kept of them.
+  are emitted at once, as late ones, and nothing is kept of them.
 
 Within one call of `on_tick` a TIMEOUT comes before what is due.
 
@@ -60,12 +60,12 @@ from sqlwin.policies import Expired, Late
 from sqlwin.runtime.rows.error_stream import IN_PART
 from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT
 from tests.reference.definitions.admitted import expired, fresh, misses
+from tests.reference.definitions.emitted import alone
 from tests.reference.definitions.horizons import floor_frame, horizons
+from tests.reference.definitions.retracted import acting, changed, horizon
 from tests.reference.definitions.sending import Sender
 from tests.reference.definitions.sessions import replaces
-from tests.reference.definitions.told import alone
 from tests.reference.definitions.window import Position, Window, by_position, muted, position
-from tests.reference.definitions.withdrawn import acting, changed, horizon
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.sessions import Span
 
@@ -171,8 +171,8 @@ class ReferenceOperator(Sender):
         gone = [window for key, window in before.items() if key not in self.windows]
         back = {key: w for key, w in self.empty.items() if key in self.windows}
         opened = {key for key, w in back.items() if key in left or not self.full(w)}
-        opened &= self.told.vanished.keys()
-        were_out = back.keys() & self.told.vanished.keys()
+        opened &= self.emitted.vanished.keys()
+        were_out = back.keys() & self.emitted.vanished.keys()
         were_late = {key for key in were_out if key not in opened and self.late(back[key])}
         filled = [
             w
@@ -192,10 +192,12 @@ class ReferenceOperator(Sender):
             if touched and window not in closing:
                 self.touch(window, max(1, added), now)
         overdue = self.overdue()
-        told = self.emit([*unshown, *(w for w in overdue if w.row_key not in self.shown)], "full")
+        emitted = self.emit(
+            [*unshown, *(w for w in overdue if w.row_key not in self.shown)], "full"
+        )
         rest = [*(w for w in closing if w not in unshown), *overdue]
         again = self.emit([w for w in rest if w.row_key in self.shown], "late")
-        return pl.concat([told, again])
+        return pl.concat([emitted, again])
 
     def _mute(self, row: Row) -> bool:
         retain, mutes = self.policy.retain, self.definition.mutes
@@ -210,9 +212,9 @@ class ReferenceOperator(Sender):
         LATE NEVER: of a window that was shown before its time, the close tells the rest.
         """
         closing = [w for w in self._there() if self.full(w) and w.row_key not in were]
-        told = set() if self.definition.by_count else self.shown
+        emitted = set() if self.definition.by_count else self.shown
         closing += [w for w in self.deserted() if self.full(w) and w.row_key not in were]
-        full = self.emit([w for w in closing if w.row_key not in told], "full")
+        full = self.emit([w for w in closing if w.row_key not in emitted], "full")
         return full, closing if self.policy.late is Late.NEVER else []
 
     def _change(self, batch: Sequence[Row], now: int) -> pl.DataFrame:
@@ -221,13 +223,13 @@ class ReferenceOperator(Sender):
             return self._remake(gone, came, now)
         if self.definition.ordered:
             return self._renumber(gone, came, now)
-        left = self._withdraw(gone, now)
-        told = self._take(came, now, left) if came else self.nothing()
+        left = self._retract(gone, now)
+        emitted = self._take(came, now, left) if came else self.nothing()
         # open ones that are full now that no rows are waited for
-        full = [self.told.vanished[key] for key in left if key in self.told.vanished]
+        full = [self.emitted.vanished[key] for key in left if key in self.emitted.vanished]
         shown = [w for w in full if w.row_key in self.shown and self.policy.late is Late.NEVER]
         first = self.emit([w for w in full if w.row_key not in self.shown], "full")
-        return pl.concat([told, first, self.emit(shown, "late")])
+        return pl.concat([emitted, first, self.emit(shown, "late")])
 
     def _remake(self, gone: set[Position], came: list[Row], now: int) -> pl.DataFrame:
         """Sessions of the rows now there."""
@@ -256,11 +258,11 @@ class ReferenceOperator(Sender):
             for window in self.definition.windows([row])
         ]
         self.taken = kept
-        told = self._take(came, now, fewer=fewer, new=moved)
+        emitted = self._take(came, now, fewer=fewer, new=moved)
         were = {window.row_key for window in self.known() if self.full(window)}
         self.certify()
         full, never = self._closing(were)
-        return pl.concat([told, full, self.emit(self.of_waiting(never), "late")])
+        return pl.concat([emitted, full, self.emit(self.of_waiting(never), "late")])
 
     def _renumber(self, gone: set[Position], came: list[Row], now: int) -> pl.DataFrame:
         """Windows of the rows now there, by their numbers, and those that become full by them."""
@@ -269,7 +271,7 @@ class ReferenceOperator(Sender):
         self.taken = [row for row in self.taken if position(row) not in gone] + came
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         left = [window for key, window in before.items() if key not in self.windows]
-        self.told.empty(left, self.windows)
+        self.emitted.empty(left, self.windows)
         self.empty |= {window.row_key: alone(window) for window in left}
         for window in left:
             self.touch(self.empty[window.row_key], 1, now)
@@ -286,7 +288,7 @@ class ReferenceOperator(Sender):
         never = shown if self.policy.late is Late.NEVER else []
         return pl.concat([full, self.emit(self.of_waiting(never), "late")])
 
-    def _withdraw(self, positions: set[Position], now: int) -> set[str]:
+    def _retract(self, positions: set[Position], now: int) -> set[str]:
         """row_keys of those that were open and, as nothing of them is waited for, are full."""
         if not positions:
             return set()
@@ -296,7 +298,7 @@ class ReferenceOperator(Sender):
         self.taken = [row for row in self.taken if self.definition.ident(row) not in positions]
         self.windows = {w.row_key: w for w in self.definition.windows(self.taken)}
         gone = [w for key, w in before.items() if key not in self.windows and not self.missed(w)]
-        self.told.empty(gone, self.windows)
+        self.emitted.empty(gone, self.windows)
         self.empty |= {window.row_key: alone(window) for window in gone}
         self._show_opened(were_late)
         left = {w.row_key for w in gone if self.full(alone(w)) and w.row_key not in were_full}

@@ -281,12 +281,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     parser.add_argument("--files", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1, help="of the first file; the rest follow")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     began = time.monotonic()
-    failed = searched(range(asked.seed, asked.seed + asked.files))
+    failed = searched(range(arguments.seed, arguments.seed + arguments.files))
     seconds = time.monotonic() - began
-    told = "all hold" if failed is None else f"seed {failed} does not hold"
-    sys.stdout.write(f"{asked.files} files from seed {asked.seed} in {seconds:.0f} s: {told}\n")
+    result = "all hold" if failed is None else f"seed {failed} does not hold"
+    sys.stdout.write(
+        f"{arguments.files} files from seed {arguments.seed} in {seconds:.0f} s: {result}\n"
+    )
     return 0 if failed is None else 1
 
 

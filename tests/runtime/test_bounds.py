@@ -175,11 +175,11 @@ def test_every_store_of_rows_is_estimated() -> None:
 
 def _near(name: str, held: Held, records: int, size: int) -> None:
     assert held.records is not None, held
-    told = f"{name}: {held}, measured {records} records of {size} bytes"
+    emissions = f"{name}: {held}, measured {records} records of {size} bytes"
     if max(records, held.records) < FEW:
         return
-    assert held.records / 2 <= records <= 2 * held.records, told
-    assert held.bytes / 2 <= size <= 2 * held.bytes, told
+    assert held.records / 2 <= records <= 2 * held.records, emissions
+    assert held.bytes / 2 <= size <= 2 * held.bytes, emissions
 
 
 def steady(query: Script, seconds: float, rate: float) -> dict[str, tuple[int, int]]:
@@ -220,8 +220,8 @@ def _measured(index: dict[str, list[dict[str, str]]], blobs: DictBlobs) -> tuple
 
 def test_a_join_holds_rows_for_their_partners_and_for_retention() -> None:
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
-    asked = script(text + "SELECT a.k FROM s a JOIN s b WITHIN 1 HOUR ON a.k = b.k RETAIN 2 HOURS")
-    held = {one.store: one.records for one in expected(asked.queries[0], Load(rate=1, keys=1))}
+    joined = script(text + "SELECT a.k FROM s a JOIN s b WITHIN 1 HOUR ON a.k = b.k RETAIN 2 HOURS")
+    held = {one.store: one.records for one in expected(joined.queries[0], Load(rate=1, keys=1))}
     slices = 2 * 60 * 60  # of what the window and retention span, at most
     for side in ("left", "right"):
         assert 3 * 60 * 60 <= (held[side] or 0) <= 3 * 60 * 60 + slices
@@ -229,8 +229,10 @@ def test_a_join_holds_rows_for_their_partners_and_for_retention() -> None:
 
 def test_a_side_with_a_ttl_holds_the_rows_of_it() -> None:
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
-    asked = script(text + "SELECT /*+ STATE_TTL('a' = '1 h') */ a.k FROM s a JOIN s b ON a.k = b.k")
-    held = {one.store: one.records for one in expected(asked.queries[0], Load(rate=1, keys=1))}
+    joined = script(
+        text + "SELECT /*+ STATE_TTL('a' = '1 h') */ a.k FROM s a JOIN s b ON a.k = b.k"
+    )
+    held = {one.store: one.records for one in expected(joined.queries[0], Load(rate=1, keys=1))}
     assert held == {"left": 4500, "left_ttl_entries": 4500, "right": None}
     read = script("SET state.ttl.update = 'read-and-write';" + text + "SELECT /*+ STATE_TTL('a' ="
                   " '1 h') */ a.k FROM s a JOIN s b ON a.k = b.k")  # fmt: skip
@@ -241,10 +243,10 @@ def test_a_side_with_a_ttl_holds_the_rows_of_it() -> None:
 def test_versions_with_a_ttl_are_those_of_it() -> None:
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
     text += "SELECT {} a.k FROM s a JOIN s FOR SYSTEM_TIME AS OF a.ts AS b ON a.k = b.k"
-    asked = [script(text.format(hint)) for hint in ("", "/*+ STATE_TTL('b' = '1 h') */")]
+    joined = [script(text.format(hint)) for hint in ("", "/*+ STATE_TTL('b' = '1 h') */")]
     without, with_ttl = (
         {one.store: one.records for one in expected(each.queries[0], Load(rate=1, keys=1e6))}
-        for each in asked
+        for each in joined
     )
     assert (without["right"] or 0) > 1e6
     assert with_ttl == without | {"right": 4500, "right_ttl_entries": 4500}
@@ -254,15 +256,15 @@ def test_of_a_join_that_retains_rows_each_key_holds_so_many_and_those_of_open_wi
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
     reads = "SELECT a.k FROM s a JOIN s b {} ON a.k = b.k RETAIN 5 ROWS"
     for within, rows in (("", 35), ("WITHIN 1 MINUTE", 35 + 60)):
-        asked = script(text + reads.format(within)).queries[0]
-        held = {one.store: one.records for one in expected(asked, Load(rate=1, keys=7))}
+        joined = script(text + reads.format(within)).queries[0]
+        held = {one.store: one.records for one in expected(joined, Load(rate=1, keys=7))}
         assert (held["left"], held["right"]) == (rows, rows)
 
 
 def test_what_a_stage_above_holds_is_not_estimated() -> None:
     text = "CREATE STREAM s (k BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
     below = "SELECT k, COUNT(*) AS n FROM s GROUP BY k"
-    asked = script(text + f"SELECT n, COUNT(*) AS keys FROM ({below}) GROUP BY n")
-    lower, *upper = expected(asked.queries[0], Load(rate=1, keys=7))
+    joined = script(text + f"SELECT n, COUNT(*) AS keys FROM ({below}) GROUP BY n")
+    lower, *upper = expected(joined.queries[0], Load(rate=1, keys=7))
     assert (lower.store, lower.records) == ("panes", 7)
     assert {one.how for one in upper if one.records is None} == {"not known"}

@@ -22,10 +22,10 @@ FROM ({COUNTED})"""
 AT = pl.lit(59_999_999).cast(pl.Datetime("us", "UTC")).alias("window_time")
 
 
-def taken(query: str, *told: tuple[str, int]) -> list[tuple[Any, ...]]:
-    """Value and weight of each row, of one window told again and again: (op, count)."""
+def taken(query: str, *ops: tuple[str, int]) -> list[tuple[Any, ...]]:
+    """Value and weight of each row, of one window emitted again and again: (op, count)."""
     stage = chain(script(STREAM + query).queries[0]).top
-    rows = pl.DataFrame({OP: [op for op, _ in told], "n": [n for _, n in told]}).with_columns(
+    rows = pl.DataFrame({OP: [op for op, _ in ops], "n": [n for _, n in ops]}).with_columns(
         pl.lit(7, pl.Int64).alias("auction"),
         AT,
         pl.lit("[7]").alias(ROW_KEY),
@@ -37,7 +37,7 @@ def taken(query: str, *told: tuple[str, int]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("query", [OVER, OVER.replace("MAX", "COUNT")])
-def test_of_several_revisions_of_a_row_the_first_withdrawal_and_the_last_row_count(
+def test_of_several_revisions_of_a_row_the_first_retractions_and_the_last_row_count(
     query: str,
 ) -> None:
     known = [("-U", 9), ("+U", 3), ("-U", 3), ("+U", 5), ("-U", 5), ("+U", 4)]

@@ -46,7 +46,7 @@ def test_calls_of_any_order_answer_as_planned_anew(monkeypatch: pytest.MonkeyPat
     assert found == [answer(*call) for call in calls]
 
 
-def test_plans_are_bounded_and_rows_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plans_are_bounded_and_rows_are_released(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "PLANS", 2)
     con, statements = locked(), compiled.Statements()
     given = pa.table({"n": [1]})

@@ -134,9 +134,9 @@ CHANGES: list[tuple[str, Callable[[Path], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("format_", "change", "told"), CHANGES)
+@pytest.mark.parametrize(("format_", "change", "reason"), CHANGES)
 def test_any_other_change_is_an_error(
-    tmp_path: Path, format_: str, change: Callable[[Path], object], told: str
+    tmp_path: Path, format_: str, change: Callable[[Path], object], reason: str
 ) -> None:
     progress, read = reading(tmp_path, format_, None)
     file = tmp_path / "a"
@@ -145,10 +145,10 @@ def test_any_other_change_is_an_error(
     again = FileProgress.load(progress.dump())
     change(file)
     os.utime(file, ns=(1, 1))
-    with pytest.raises(RunError, match=f"{file} {told}.*: put it back as it was, or begin with"):
+    with pytest.raises(RunError, match=f"{file} {reason}.*: put it back as it was, or begin with"):
         read()
     source = FileSource(Stream("s", COLUMNS, None, options=()), str(file))
-    with pytest.raises(RunError, match=told):
+    with pytest.raises(RunError, match=reason):
         source.find(again, tmp_path)  # as does the next run
 
 
@@ -242,18 +242,18 @@ def test_a_log_that_is_rotated_is_read_once(
     tmp_path: Path, path: str, rotate: Callable[[Path], None], begins: bool
 ) -> None:
     begin, read = log_of(tmp_path, path)
-    log, told = tmp_path / "log", []
+    log, found = tmp_path / "log", []
     log.touch()
     for number in range(6):
         append(log, lines(f"{number}a"))
-        told += read()
+        found += read()
         begin() if begins else None
         append(log, lines(f"{number}b"))  # before the rotation, and not read yet
         rotate(log)
         append(log, lines(f"{number}c"))
-        told += read()
+        found += read()
         assert read() == []
-    assert told == [f"{number}{letter}" for number in range(6) for letter in "abc"]
+    assert found == [f"{number}{letter}" for number in range(6) for letter in "abc"]
 
 
 def test_what_a_rotated_log_is_given_still_is_read(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The rate, the keys and the width that EXPLAIN is asked with."""
+"""The rate, the keys and the width that EXPLAIN is given."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_rates(text: str, rate: float) -> None:
 @pytest.mark.parametrize(
     "text", ["1000", "", "/s", "s", "1000/", "0/s", "-5/s", "nan/s", "inf/s", "1/sec", "1e3/s/s"]
 )
-def test_a_rate_that_is_none_is_told_the_legal_forms(text: str) -> None:
+def test_an_error_for_a_rate_names_the_legal_forms(text: str) -> None:
     wrong = f"--rate {text!r} is not rows a unit of time; legal: 1000/s, 5e4/min, 2/h, 10/day"
     with pytest.raises(InputError, match=f"^{re.escape(wrong)}$"):
         load(text, "1")

@@ -179,16 +179,16 @@ def test_auctions_are_open_for_as_long_as_a_hundred_others_need_to_begin() -> No
     assert sorted(auctions["category"].unique()) == [10, 11, 12, 13, 14]
 
 
-def test_a_channel_has_one_address_which_tells_its_number_nine_times_of_ten() -> None:
+def test_a_channel_has_one_address_which_has_its_number_nine_times_of_ten() -> None:
     bids = rows("bid", LONG)
     assert (bids.group_by("channel").agg(pl.col("url").n_unique())["url"] == 1).all()
     big = bids["channel"].is_in(["Google", "Facebook", "Baidu", "Apple"])
     assert abs(big.mean() - 0.5) < 0.01
     small = bids.filter(~big)
-    told = small["url"].str.extract(r"&channel_id=(\d+)$")
-    assert abs(told.is_not_null().mean() - 0.9) < 0.02
+    emissions = small["url"].str.extract(r"&channel_id=(\d+)$")
+    assert abs(emissions.is_not_null().mean() - 0.9) < 0.02
     numbers = small["channel"].str.strip_prefix("channel-")
-    assert (told == numbers).drop_nulls().all()
+    assert (emissions == numbers).drop_nulls().all()
     folders = r"^https://www\.nexmark\.com/[a-z_]{3,5}/[a-z_]{3,5}/[a-z_]{3,5}/item\.htm\?query=1"
     assert bids["url"].str.contains(folders).all()
 
@@ -291,7 +291,7 @@ GROUP BY window_start, window_end
 
 
 def test_a_run_that_was_cut_short_goes_on_from_its_event(tmp_path: Path) -> None:
-    def told(checkpoint: Path, stop: int | None = None) -> pl.DataFrame:
+    def emissions(checkpoint: Path, stop: int | None = None) -> pl.DataFrame:
         shown: list[pl.DataFrame] = []
 
         def on_batch(batch: Batch) -> None:
@@ -305,8 +305,8 @@ def test_a_run_that_was_cut_short_goes_on_from_its_event(tmp_path: Path) -> None
             assert stop is not None
         return pl.concat(shown)
 
-    whole = told(tmp_path / "whole")
-    first = told(tmp_path / "cut", stop=3)
-    rest = told(tmp_path / "cut")
+    whole = emissions(tmp_path / "whole")
+    first = emissions(tmp_path / "cut", stop=3)
+    rest = emissions(tmp_path / "cut")
     assert 0 < len(first) < len(whole)
     assert pl.concat([first, rest]).equals(whole)

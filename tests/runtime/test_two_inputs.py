@@ -28,47 +28,47 @@ def query(lowering: Lowering = both, blobs: Blobs | None = None, token: str = "t
     return EmbeddedQuery(script(QUERY), lowering=lowering, blobs=blobs, token=token)
 
 
-def push(asked: EmbeddedQuery, name: str, value: int, ts: str | None) -> None:
+def push(parsed: EmbeddedQuery, name: str, value: int, ts: str | None) -> None:
     """ts: minute:second of the hour after 9."""
     at = None if ts is None else f"2024-01-01T09:{ts}Z"
-    asked.push(name, [{"product": "tea", "value": value, "ts": at}])
+    parsed.push(name, [{"product": "tea", "value": value, "ts": at}])
 
 
-def told(asked: EmbeddedQuery) -> list[tuple[Any, ...]]:
+def counted(parsed: EmbeddedQuery) -> list[tuple[Any, ...]]:
     """(side, value, emit) of what waits."""
     names = ["side", "value", "emit"]
-    return [tuple(row.values()) for row in asked.results().select(names).to_pylist()]
+    return [tuple(row.values()) for row in parsed.results().select(names).to_pylist()]
 
 
 def test_the_watermark_is_that_of_the_slowest_stream() -> None:
-    asked = query()
-    push(asked, "orders", 1, "01:00")
-    push(asked, "orders", 2, "05:00")
-    assert told(asked) == []
-    push(asked, "shipments", 3, "01:11")  # 10 s behind: 1:01
-    assert told(asked) == [(0, 1, "full")]
-    asked.advance(watermark={"shipments": "2024-01-01T09:04:00Z"})
-    assert told(asked) == [(1, 3, "full")]
-    asked.drain()
-    assert told(asked) == [(0, 2, "full")]
+    parsed = query()
+    push(parsed, "orders", 1, "01:00")
+    push(parsed, "orders", 2, "05:00")
+    assert counted(parsed) == []
+    push(parsed, "shipments", 3, "01:11")  # 10 s behind: 1:01
+    assert counted(parsed) == [(0, 1, "full")]
+    parsed.advance(watermark={"shipments": "2024-01-01T09:04:00Z"})
+    assert counted(parsed) == [(1, 3, "full")]
+    parsed.drain()
+    assert counted(parsed) == [(0, 2, "full")]
 
 
 def test_a_row_is_late_by_its_own_stream() -> None:
-    asked = query()
-    push(asked, "orders", 1, "05:00")
-    push(asked, "orders", 2, "04:30")
-    push(asked, "shipments", 3, "01:00")
-    assert told(asked) == [(0, 2, "late")]
+    parsed = query()
+    push(parsed, "orders", 1, "05:00")
+    push(parsed, "orders", 2, "04:30")
+    push(parsed, "shipments", 3, "01:00")
+    assert counted(parsed) == [(0, 2, "late")]
 
 
-def test_a_row_is_expired_by_its_own_stream_and_told_with_its_name_and_watermark() -> None:
-    asked = query()
-    push(asked, "orders", 1, "05:00")
-    push(asked, "shipments", 2, "01:00")
-    push(asked, "orders", 3, "03:59")
-    push(asked, "shipments", 4, "00:00")
-    push(asked, "shipments", 5, None)
-    errors = asked.expired().to_pylist()
+def test_a_row_is_expired_by_its_own_stream_and_reported_with_its_name_and_watermark() -> None:
+    parsed = query()
+    push(parsed, "orders", 1, "05:00")
+    push(parsed, "shipments", 2, "01:00")
+    push(parsed, "orders", 3, "03:59")
+    push(parsed, "shipments", 4, "00:00")
+    push(parsed, "shipments", 5, None)
+    errors = parsed.expired().to_pylist()
     assert [(row["stream"], row["reason"].split(":")[0]) for row in errors] == [
         ("orders", "expired"),
         ("shipments", "no event time"),
@@ -78,53 +78,53 @@ def test_a_row_is_expired_by_its_own_stream_and_told_with_its_name_and_watermark
 
 def test_each_stream_counts_its_own_rows() -> None:
     blobs = DictBlobs()
-    asked = query(blobs=blobs)
+    parsed = query(blobs=blobs)
     for value in range(3):
-        push(asked, "orders", value, "01:00")
-    push(asked, "shipments", 9, "02:00")
-    asked.advance(watermark={"orders": "2024-01-01T09:01:01Z"})
-    assert asked.results().column("row_key").to_pylist() == ["0:0:0", "0:0:1", "0:0:2"]
-    assert asked.offsets() == {"orders": {0: 3}, "shipments": {0: 1}}
-    asked.commit()
+        push(parsed, "orders", value, "01:00")
+    push(parsed, "shipments", 9, "02:00")
+    parsed.advance(watermark={"orders": "2024-01-01T09:01:01Z"})
+    assert parsed.results().column("row_key").to_pylist() == ["0:0:0", "0:0:1", "0:0:2"]
+    assert parsed.offsets() == {"orders": {0: 3}, "shipments": {0: 1}}
+    parsed.commit()
     assert query(blobs=blobs).offsets() == {"orders": {0: 3}, "shipments": {0: 1}}
 
 
 def test_a_restart_goes_on_with_rows_clocks_and_outputs() -> None:
     blobs = DictBlobs()
-    asked = query(blobs=blobs)
-    push(asked, "orders", 1, "01:00")
-    push(asked, "shipments", 2, "01:05")
-    asked.commit()
+    parsed = query(blobs=blobs)
+    push(parsed, "orders", 1, "01:00")
+    push(parsed, "shipments", 2, "01:05")
+    parsed.commit()
     again = query(blobs=blobs, token="u")
     push(again, "shipments", 3, "02:00")
-    assert told(again) == []  # the orders have reached 1:00
+    assert counted(again) == []  # the orders have reached 1:00
     push(again, "orders", 4, "03:00")
-    assert told(again) == [(0, 1, "full"), (1, 2, "full")]
+    assert counted(again) == [(0, 1, "full"), (1, 2, "full")]
     again.drain()
-    assert told(again) == [(1, 3, "full"), (0, 4, "full")]
+    assert counted(again) == [(1, 3, "full"), (0, 4, "full")]
 
 
 def test_what_is_not_committed_is_taken_again() -> None:
     blobs = DictBlobs()
-    asked = query(blobs=blobs)
-    push(asked, "orders", 1, "01:00")
-    asked.commit()
-    push(asked, "shipments", 2, "01:00")
+    parsed = query(blobs=blobs)
+    push(parsed, "orders", 1, "01:00")
+    parsed.commit()
+    push(parsed, "shipments", 2, "01:00")
     again = query(blobs=blobs, token="u")
     assert again.offsets() == {"orders": {0: 1}, "shipments": {0: 0}}
 
 
 def test_an_offset_is_known_again_by_the_input_that_declares_it() -> None:
     blobs = DictBlobs()
-    asked = query(OFFSETS, blobs)
-    push(asked, "orders", 7, "01:00")
-    asked.commit()
+    parsed = query(OFFSETS, blobs)
+    push(parsed, "orders", 7, "01:00")
+    parsed.commit()
     again = query(OFFSETS, blobs, "u")
     for name in ("orders", "shipments"):
         for value, ts in [(7, "01:00"), (7, "01:00"), (8, "01:30")]:
             push(again, name, value, ts)
     again.drain()
-    assert sorted(told(again)) == [
+    assert sorted(counted(again)) == [
         *[(0, value, "full") for value in (7, 8)],
         *[(1, value, "full") for value in (7, 7, 8)],
     ]
@@ -133,13 +133,13 @@ def test_an_offset_is_known_again_by_the_input_that_declares_it() -> None:
 
 @pytest.mark.parametrize("lowering", [themselves, ITSELF])
 def test_a_stream_beside_itself_is_two_inputs_of_one_position(lowering: Lowering) -> None:
-    asked = query(lowering)
-    push(asked, "orders", 0, "01:00")
-    push(asked, "orders", 1, None)
-    push(asked, "orders", 2, "03:00")
-    assert told(asked) == [(0, 0, "full"), (1, 0, "full")]
-    assert asked.expired().num_rows == 1
-    assert asked.offsets() == {"orders": {0: 3}}
+    parsed = query(lowering)
+    push(parsed, "orders", 0, "01:00")
+    push(parsed, "orders", 1, None)
+    push(parsed, "orders", 2, "03:00")
+    assert counted(parsed) == [(0, 0, "full"), (1, 0, "full")]
+    assert parsed.expired().num_rows == 1
+    assert parsed.offsets() == {"orders": {0: 3}}
 
 
 def test_another_stream_is_refused() -> None:
@@ -149,9 +149,9 @@ def test_another_stream_is_refused() -> None:
 
 def test_a_query_of_one_stream_leaves_what_it_always_left() -> None:
     blobs = DictBlobs()
-    asked = EmbeddedQuery(script(QUERY), blobs=blobs, token="t")
-    push(asked, "orders", 1, "01:00")
-    asked.commit()
+    parsed = EmbeddedQuery(script(QUERY), blobs=blobs, token="t")
+    push(parsed, "orders", 1, "01:00")
+    parsed.commit()
     assert "others" not in json.loads(blobs.get("position"))
     assert json.loads(blobs.get("header"))["offsets"] == {}
 

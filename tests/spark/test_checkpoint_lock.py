@@ -46,8 +46,8 @@ class Running:
 
 
 def other(checkpoint: Path) -> str:
-    asked = [sys.executable, "-c", OTHER, str(checkpoint)]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stderr
+    command = [sys.executable, "-c", OTHER, str(checkpoint)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 
 def test_a_query_that_was_started_has_its_checkpoint_until_it_ends(

@@ -39,8 +39,8 @@ MINUTE = 60_000_000
 
 
 def settle(text: str, folder: Path) -> Program:
-    asked = script(text)
-    return as_checkpointed(Program(asked.queries, 2, 2), Folder(str(folder)), asked.source_text)
+    parsed = script(text)
+    return as_checkpointed(Program(parsed.queries, 2, 2), Folder(str(folder)), parsed.source_text)
 
 
 def since(program: Program) -> int | None:
@@ -49,7 +49,7 @@ def since(program: Program) -> int | None:
     return policy.since
 
 
-def test_a_changed_script_goes_on_or_is_told_why_not(tmp_path: Path) -> None:
+def test_a_changed_script_goes_on_or_is_emitted_why_not(tmp_path: Path) -> None:
     folder = tmp_path / "sqlwin"
     settle(TEXT, folder)
     other = TEXT.replace("INTO one", "INTO two").replace(
@@ -94,7 +94,7 @@ def test_damaged_files_beside_sparks_are_named(tmp_path: Path) -> None:
     folder = tmp_path / "sqlwin"
     mine = settle(TEXT, folder)
     whole = {file: file.read_bytes() for file in folder.iterdir()}
-    rng, told = random.Random(5), 0
+    rng, emissions = random.Random(5), 0
     for file, data in whole.items():
         for bit in rng.sample(range(8 * len(data)), 60):
             flipped = bytearray(data)
@@ -103,10 +103,10 @@ def test_damaged_files_beside_sparks_are_named(tmp_path: Path) -> None:
             try:
                 assert settle(TEXT, folder) == mine
             except StateError as error:
-                told += 1
+                emissions += 1
                 assert str(file) in str(error)  # noqa: PT017
         file.write_bytes(data)
-    assert told > 100
+    assert emissions > 100
     (tmp_path / "spark" / "offsets").mkdir(parents=True)
     (tmp_path / "spark" / "offsets" / "0").touch()
     (folder / MANIFEST).unlink()

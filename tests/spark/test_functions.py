@@ -54,10 +54,10 @@ def test_over_files(spark: SparkSession, tmp_path: Path) -> None:
     land(tmp_path, "1.jsonl")
     land(tmp_path, "2.jsonl")
     shown: list[pl.DataFrame] = []
-    asked = sqlwin.spark.query(spark, DECLARED + SELECT, functions=[PRODUCT])
-    summary = asked.run(tmp_path, show=shown.append)
-    told = pl.concat(shown).sort("product").select("product", "p", "middle").rows()
-    assert told == [("milk", 5, 5.0), ("tea", 6, 2.5)]
+    parsed = sqlwin.spark.query(spark, DECLARED + SELECT, functions=[PRODUCT])
+    summary = parsed.run(tmp_path, show=shown.append)
+    emissions = pl.concat(shown).sort("product").select("product", "p", "middle").rows()
+    assert emissions == [("milk", 5, 5.0), ("tea", 6, 2.5)]
     assert summary.replayed == 5
     assert summary.refused == {"no event time": 2}
     [file] = (tmp_path / "bad").glob("*.jsonl")
@@ -70,11 +70,11 @@ def test_over_a_dataframe(spark: SparkSession, tmp_path: Path) -> None:
     source = spark.readStream.schema("id LONG, product STRING, value LONG, ts TIMESTAMP").json(
         str(tmp_path / "orders")
     )
-    asked = sqlwin.spark.query(spark, DECLARED + SELECT, {"orders": source}, functions=[PRODUCT])
+    parsed = sqlwin.spark.query(spark, DECLARED + SELECT, {"orders": source}, functions=[PRODUCT])
     came: list[QueryBatch] = []
-    asked.run(lambda _, batch: came.extend(batch.values()), tmp_path / "state", drain=True)
-    told = pl.concat(each.results for each in came)
-    assert sorted(told.select("product", "p", "middle").rows()) == [
+    parsed.run(lambda _, batch: came.extend(batch.values()), tmp_path / "state", drain=True)
+    emissions = pl.concat(each.results for each in came)
+    assert sorted(emissions.select("product", "p", "middle").rows()) == [
         ("milk", 5, 5.0),
         ("tea", 6, 2.5),
     ]

@@ -22,7 +22,7 @@ from tests.support.runtime.moves import Moved, question
 
 SOME = ("session", "chain", "asof_ttl")
 REST = ("tumble", "range", "top", "lived", "outer", "rows", "ranks", "tuples", "totals")
-ASKED = (*SOME, *REST, "join", "asof", "join_ttl", "outer_ttl")
+MOVED = (*SOME, *REST, "join", "asof", "join_ttl", "outer_ttl")
 
 
 @pytest.mark.spark
@@ -30,7 +30,7 @@ ASKED = (*SOME, *REST, "join", "asof", "join_ttl", "outer_ttl")
     ("names", "offset"),
     [
         (SOME, False),
-        pytest.param(ASKED, True, marks=pytest.mark.long),
+        pytest.param(MOVED, True, marks=pytest.mark.long),
     ],
 )
 def test_there_and_back_and_in_other_buckets(

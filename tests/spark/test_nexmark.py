@@ -26,11 +26,11 @@ WITH (connector = 'nexmark', events = 5000, rate = 100, 'out-of-orderness' = '2 
   'step.events' = 500);"""
     for table in TABLES
 )
-ASKED = STREAMS + "".join(f"\nSELECT dateTime, extra FROM {table};" for table in TABLES)
+READ = STREAMS + "".join(f"\nSELECT dateTime, extra FROM {table};" for table in TABLES)
 
 
 def reader(state: Path, batch_bytes: int = 300_000) -> ScriptReader:
-    program = Program(script(ASKED).queries, partitions=2, buckets=2)
+    program = Program(script(READ).queries, partitions=2, buckets=2)
     settings = Settings(
         program.dump(), "files", str(state), str(state), end=True, tasks=2, batch_bytes=batch_bytes
     )

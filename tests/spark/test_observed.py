@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 import sqlwin.spark
+from sqlwin.spark.observed import MOST, observed
 from tests.support.spark_orders import GROUPED, Taken, land, orders
 
 CHAIN = """
@@ -95,3 +97,10 @@ def test_a_chain_has_its_operators_from_below(spark: SparkSession, tmp_path: Pat
         ["WindowAggregate", "WindowAggregate"] for _ in found
     ]
     assert sum(each.operators[0]["rows_in"] for each in found) == 3
+
+
+def test_many_queries_of_a_script_are_not_observed() -> None:
+    """Spark would analyse a plan of 1,200 such nodes for minutes, before its first batch."""
+    packed: Any = object()
+    program: Any = SimpleNamespace(queries=range(MOST + 1))
+    assert observed(packed, program) is packed

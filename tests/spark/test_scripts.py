@@ -52,7 +52,7 @@ def test_a_script_with_its_own_sources_and_sinks(spark: SparkSession, tmp_path: 
     assert (summary.read, summary.emitted) == (6, 2)  # two queries read three rows each
 
 
-def test_what_cannot_be_run_is_told_before_anything_starts(
+def test_what_cannot_be_run_is_reported_before_anything_starts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match=r"no file matches orders/\*\.jsonl of orders; it is"):
@@ -68,11 +68,11 @@ def test_a_sink_that_fails_says_why_and_malformed_rows_may_end_a_run(
     text = "".join(json.dumps(row) + "\n" for row in ROWS)
     (tmp_path / "orders" / "1.jsonl").write_text(text)
     (tmp_path / "totals").write_text("no folder")
-    asked = sqlwin.spark.query(spark, SCRIPT)
+    parsed = sqlwin.spark.query(spark, SCRIPT)
     with pytest.raises(RunError, match=r"^cannot write .*/totals/part-00000001.jsonl: \w.*$"):
-        asked.run(tmp_path)
+        parsed.run(tmp_path)
     with pytest.raises(RunError, match=r"^1 of 3 rows are malformed, which is more than --max-er"):
-        asked.run(tmp_path, max_errors=0)
+        parsed.run(tmp_path, max_errors=0)
 
 
 GROWING = """
@@ -89,21 +89,21 @@ def test_a_file_that_grows_between_runs_and_one_that_is_replaced(
 ) -> None:
     (tmp_path / "orders").mkdir()
     file = tmp_path / "orders" / "a[1]*"
-    asked = sqlwin.spark.query(spark, GROWING)
+    parsed = sqlwin.spark.query(spark, GROWING)
     shown: list[pl.DataFrame] = []
     kept = tmp_path / "state"
     file.write_text("value,ts\n1,2024-01-01T09:00:00Z\n2,2024-01-01T09:0")
     with pytest.warns(UserWarning, match=r"the last line of .*/a\[1\]\* has no line end"):
-        assert asked.run(tmp_path, kept, show=shown.append).read == 1
+        assert parsed.run(tmp_path, kept, show=shown.append).read == 1
     file.write_text(file.read_text() + "1:00Z\n4,2024-01-01T09:02:00Z\n")
-    assert asked.run(tmp_path, kept, show=shown.append).read == 2
+    assert parsed.run(tmp_path, kept, show=shown.append).read == 2
     assert not shown
     file.write_text(file.read_text().replace("1", "3"))
     with pytest.raises(RunError, match=r"/orders/a\[1\]\* was replaced or changed after it was"):
-        asked.run(tmp_path, kept)
+        parsed.run(tmp_path, kept)
     file.unlink()
     with pytest.warns(UserWarning, match="no file matches"):
-        asked.run(tmp_path, kept, drain=True, show=shown.append)
+        parsed.run(tmp_path, kept, drain=True, show=shown.append)
     assert pl.concat(shown)["total"].to_list() == [7]
 
 
@@ -113,19 +113,19 @@ def test_a_rotated_log_and_a_last_line_that_waits(
 ) -> None:
     (tmp_path / "orders").mkdir()
     file, kept = tmp_path / "orders" / "a[1]*", tmp_path / "state"
-    asked = sqlwin.spark.query(spark, GROWING)
+    parsed = sqlwin.spark.query(spark, GROWING)
     file.write_text("value,ts\n1,2024-01-01T09:00:00Z\n")
-    assert asked.run(tmp_path, kept).read == 1
+    assert parsed.run(tmp_path, kept).read == 1
     with file.open("a") as log:
         log.write("2,2024-01-01T09:01:00Z\n")
     file.rename(f"{file}.1")
     file.write_text("value,ts\n4,2024-01-01T09:02:00Z\n8,2024-01-01T09:03:00Z\n16,2024")
     monkeypatch.setattr("sqlwin.runtime.files.incomplete_lines.SECONDS", 0.0)
-    told, read = list[str](), threading.Event()
+    emissions, read = list[str](), threading.Event()
 
     def warned(text: str) -> None:
-        told.append(text)
-        if len(told) == 1:
+        emissions.append(text)
+        if len(emissions) == 1:
             assert read.wait(60)
             raise KeyboardInterrupt
 
@@ -134,9 +134,9 @@ def test_a_rotated_log_and_a_last_line_that_waits(
             read.set()
 
     following = RunOptions(tmp_path, kept, follow=True, on_warning=warned, on_batch=came)
-    assert run(asked.script, following, spark).read == 3
-    assert all(f"the last line of {file} has no line end" in text for text in told)
-    assert len(told) == 2  # while it ran, and at the end
+    assert run(parsed.script, following, spark).read == 3
+    assert all(f"the last line of {file} has no line end" in text for text in emissions)
+    assert len(emissions) == 2  # while it ran, and at the end
 
 
 LINES = b"""{"s": 1.50, "d": 1234567890123456.78, "n": 7}
@@ -181,8 +181,8 @@ def test_files_mean_the_same_as_in_process(spark: SparkSession, tmp_path: Path) 
 
     query = sqlwin.spark.query(spark, FORMS)
     here = script(FORMS)
-    on_spark = outcome(lambda **told: query.run(tmp_path, **told))
-    in_process = outcome(lambda **told: embedded.run(here, RunOptions(tmp_path, **told)))
+    on_spark = outcome(lambda **emissions: query.run(tmp_path, **emissions))
+    in_process = outcome(lambda **emissions: embedded.run(here, RunOptions(tmp_path, **emissions)))
     assert on_spark == in_process
     rows, errors, warnings = on_spark
     assert isinstance(rows, list) and isinstance(errors, list)

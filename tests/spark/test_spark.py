@@ -306,13 +306,13 @@ def test_a_bounded_run_sends_corrections_that_are_due(spark: SparkSession, tmp_p
     plan = replace(script(tumble(orders(), late=late)), settings=(("batch.bytes", "1"),))
     write(tmp_path / "orders", "a.csv", rows(0, 100))
     write(tmp_path / "orders", "b.csv", rows(80, 2))
-    told: dict[str, list[pl.DataFrame]] = {"spark": [], "embedded": []}
-    for engine, shown in told.items():
+    emissions: dict[str, list[pl.DataFrame]] = {"spark": [], "embedded": []}
+    for engine, shown in emissions.items():
         options = RunOptions(tmp_path, tmp_path / engine, show=shown.append)
         for _ in range(2):
             run(plan, options, spark) if engine == "spark" else embedded(plan, options)
             time.sleep(1)
-    both = [pl.concat(shown).sort("row_key", "revision") for shown in told.values()]
+    both = [pl.concat(shown).sort("row_key", "revision") for shown in emissions.values()]
     assert both[0].equals(both[1])
     assert "late" in both[0]["emit"].to_list()
 

@@ -146,7 +146,7 @@ def test_several_buckets_have_rows_and_say_what_one_would(tmp_path: Path, text: 
         assert sum(count > 0 for count in levels.busy[stage].values()) == 4
 
 
-def test_what_is_refused_is_told_once(tmp_path: Path) -> None:
+def test_what_is_refused_is_reported_once(tmp_path: Path) -> None:
     bad = rows(0, 40).with_columns(ts=pl.when(pl.col("n") > 0).then("ts"))
     _, found = fed(program(MINUTES), tmp_path, Step(rows=bad, stream="web"))
     _, cast = fed(program(MINUTES), tmp_path / "app", Step(rows=failing(), stream="app"))
@@ -213,7 +213,7 @@ def test_rows_of_branches_have_several_buckets_on_spark(
     plan = program_of(spark, script(f"SET 'buckets' = 4;\n{text}{BRANCHES}"))
     source = Settings(plan.dump(), "files", str(tmp_path / "state"), str(tmp_path), end=True)
     below = sourced(spark, source).groupBy("query", "bucket")
-    told = below.transformWithStateInPandas(
+    emissions = below.transformWithStateInPandas(
         BucketProcessor(plan.dump(), 0), COLUMNS, "append", "none"
     )
     sent: Counter[tuple[int, int, int]] = Counter()
@@ -224,7 +224,7 @@ def test_rows_of_branches_have_several_buckets_on_spark(
                 sent[part, row.at >> PAYLOADS, row.bucket] += 1
         leave(Folder(str(tmp_path / "state")), batch + 1, After())
 
-    written = told.writeStream.foreachBatch(count)
+    written = emissions.writeStream.foreachBatch(count)
     written = written.option("checkpointLocation", str(tmp_path / "checkpoint"))
     written.trigger(availableNow=True).start().awaitTermination()
     for branch in (0, 1):

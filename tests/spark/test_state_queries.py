@@ -1,4 +1,4 @@
-"""The state of a checkpoint is asked: beside its writer, at an earlier batch, by any key."""
+"""The state of a checkpoint is queried: beside its writer, at an earlier batch, by any key."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def counted(state: Snapshot) -> list[int]:
 @pytest.fixture(scope="module")
 def checkpoint(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of five batches, a minute each."""
-    home = tmp_path_factory.mktemp("asked")
+    home = tmp_path_factory.mktemp("queried")
     for minute in range(5):
         land(home, minute)
     sqlwin.spark.query(spark, SCRIPT).run(home, checkpoint=home / "state")
@@ -82,7 +82,7 @@ def in_process() -> EmbeddedQuery:
     return query
 
 
-def test_it_is_asked_as_a_query_in_process(
+def test_it_is_queried_as_a_query_in_process(
     spark: SparkSession, checkpoint: Path, in_process: Any
 ) -> None:
     state = sqlwin.spark.state(spark, checkpoint)
@@ -125,8 +125,11 @@ def test_the_windows_of_a_join(spark: SparkSession, tmp_path: Path) -> None:
     text = f"{DECLARED}{others} INSERT INTO nowhere {join};"
     sqlwin.spark.query(spark, text).run(tmp_path, checkpoint=tmp_path / "state")
     state = sqlwin.spark.state(spark, tmp_path / "state")
-    told = state.windows("2024-01-01T09:02:00Z", key=("tea", 1))
-    assert [(row["side"], row["rows"]) for row in told.to_pylist()] == [("left", 1), ("right", 1)]
+    listed = state.windows("2024-01-01T09:02:00Z", key=("tea", 1))
+    assert [(row["side"], row["rows"]) for row in listed.to_pylist()] == [
+        ("left", 1),
+        ("right", 1),
+    ]
     assert state.windows().num_rows == 16
 
 

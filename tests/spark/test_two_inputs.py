@@ -74,7 +74,7 @@ class Buckets:
         return out
 
 
-def told(out: dict[str, list[pl.DataFrame]]) -> Counter[tuple[int, str]]:
+def counted(out: dict[str, list[pl.DataFrame]]) -> Counter[tuple[int, str]]:
     return Counter(row for part in out[RESULTS] for row in part.select("side", "product").rows())
 
 
@@ -106,10 +106,10 @@ def test_files_of_two_streams_meet_in_the_bucket_of_their_key(
             homes[row.kind] |= dict.fromkeys(decode(row.payload)["product"], row.bucket)
     assert homes["rows"] == homes["rows1"]
     assert set(homes["rows"]) == set(PRODUCTS)
-    assert not told(buckets.take(came))
+    assert not counted(buckets.take(came))
     then = reading(buckets, (0, 1, land(tmp_path, "orders", 3)))
-    assert told(buckets.take(then)) == {(0, product): 1 for product in PRODUCTS}
-    ended = told(buckets.take(reading(buckets, end=True)))
+    assert counted(buckets.take(then)) == {(0, product): 1 for product in PRODUCTS}
+    ended = counted(buckets.take(reading(buckets, end=True)))
     assert ended == {(side, product): 1 for side in (0, 1) for product in PRODUCTS}
 
 
@@ -128,7 +128,7 @@ def test_each_input_expires_by_the_watermark_of_its_own_stream(
     errors = pl.concat(out[ERRORS])
     assert errors["stream"].to_list() == ["orders"] * len(PRODUCTS)
     assert errors["watermark"].unique().to_list() == [START.replace(minute=9)]
-    assert told(out) == {(1, product): 1 for product in PRODUCTS}  # late
+    assert counted(out) == {(1, product): 1 for product in PRODUCTS}  # late
 
 
 def test_a_step_of_a_feed_is_of_one_stream(program: Program, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_step_of_a_feed_is_of_one_stream(program: Program, tmp_path: Path) -> 
     def step(at: Step) -> Counter[tuple[int, str]]:
         number = steps.add({0: at})
         text, known = program.dump(), buckets.left.watermarks
-        return told(
+        return counted(
             buckets.take(packed(StepReading(text, steps.folder, number, frozenset([0]), known)))
         )
 
@@ -164,13 +164,15 @@ def whole(program: Program, minute: int, stream: str) -> list[Packed]:
 
 def test_dataframes_are_packed_by_stream(program: Program) -> None:
     buckets = Buckets(program)
-    assert not told(buckets.take([*whole(program, 1, "orders"), *whole(program, 1, "shipments")]))
-    assert told(buckets.take(whole(program, 4, "orders"))) == {}
-    out = told(buckets.take(whole(program, 4, "shipments")))
+    assert not counted(
+        buckets.take([*whole(program, 1, "orders"), *whole(program, 1, "shipments")])
+    )
+    assert counted(buckets.take(whole(program, 4, "orders"))) == {}
+    out = counted(buckets.take(whole(program, 4, "shipments")))
     assert out == {(side, product): 1 for side in (0, 1) for product in PRODUCTS}
     late = buckets.take([*whole(program, 1, "orders"), *whole(program, 3, "shipments")])
     assert pl.concat(late[ERRORS])["stream"].to_list() == ["orders"] * len(PRODUCTS)
-    assert told(late) == {(1, product): 1 for product in PRODUCTS}
+    assert counted(late) == {(1, product): 1 for product in PRODUCTS}
 
 
 def test_a_stream_beside_itself_is_read_once_and_taken_twice(
@@ -181,6 +183,6 @@ def test_a_stream_beside_itself_is_read_once_and_taken_twice(
     assert len(buckets.program.streams) == 1
     buckets.take(reading(buckets, (0, 0, land(tmp_path, "orders", 1))))
     out = buckets.take(reading(buckets, (0, 1, land(tmp_path, "orders", 5))))
-    assert told(out) == {(side, product): 1 for side in (0, 1) for product in PRODUCTS}
+    assert counted(out) == {(side, product): 1 for side in (0, 1) for product in PRODUCTS}
     old = buckets.take(reading(buckets, (0, 2, land(tmp_path, "orders", 2))))
     assert len(pl.concat(old[ERRORS])) == len(PRODUCTS)

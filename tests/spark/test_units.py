@@ -353,13 +353,13 @@ class Interrupted:
     """A query at which somebody presses Ctrl-C. raises: while Spark is asked, as in a thread."""
 
     def __init__(self, raises: bool = False) -> None:
-        self.stopped, self.raises, self.asked = False, raises, 0
+        self.stopped, self.raises, self.parsed = False, raises, 0
 
     def awaitTermination(self, timeout: float) -> bool:  # noqa: N802
         if self.raises:
             raise KeyboardInterrupt
         os.kill(os.getpid(), signal.SIGINT)
-        self.asked += 1
+        self.parsed += 1
         return False
 
     def stop(self) -> None:
@@ -372,7 +372,7 @@ def test_an_interruption_stops_the_query_and_whoever_waits_for_it(raises: bool) 
     query, before = Interrupted(raises), signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         finished(query)  # type: ignore[arg-type]
-    assert (query.stopped, query.asked) == (True, 0 if raises else 1)
+    assert (query.stopped, query.parsed) == (True, 0 if raises else 1)
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -446,21 +446,21 @@ def test_the_cause_is_the_line_of_our_own_error() -> None:
 
 
 def test_a_trace_in_the_middle_of_a_line_is_read_too() -> None:
-    told = "[STREAM_FAILED] Return Message: Traceback (most recent call last):"
-    assert cause(f"{told}\n  File x\npy4j.protocol.Py4JJavaError: gone\n: at y") == (
+    emissions = "[STREAM_FAILED] Return Message: Traceback (most recent call last):"
+    assert cause(f"{emissions}\n  File x\npy4j.protocol.Py4JJavaError: gone\n: at y") == (
         "py4j.protocol.Py4JJavaError: gone"
     )
-    assert cause(told) == "[STREAM_FAILED] Return Message"
+    assert cause(emissions) == "[STREAM_FAILED] Return Message"
 
 
 def test_windows_without_a_key_are_combined_before_the_shuffle() -> None:
-    asked = bound(
+    parsed = bound(
         """CREATE STREAM orders (value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
         SELECT window_start, SUM(value) AS total
         FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
         GROUP BY window_start, window_end"""
     )
-    program = Program(asked.queries, partitions=4, buckets=4)
+    program = Program(parsed.queries, partitions=4, buckets=4)
     at = pl.Series([60_000_000 * (n % 3) for n in range(9_000)]).cast(pl.Datetime("us", "UTC"))
     rows = pl.DataFrame({"value": [1] * 9_000, "ts": at}).with_columns(
         pl.lit(0, pl.Int32).alias("__part"), pl.int_range(pl.len()).alias("__seq")

@@ -159,9 +159,9 @@ def test_gives_the_values_of_sql(item: str) -> None:
     given = rows()
     con = duckdb.connect(config={"threads": 1})
     con.register("orders", given.to_arrow())
-    told = con.sql(f"SELECT {item} AS x FROM orders ORDER BY ts, id").fetchall()
+    reported = con.sql(f"SELECT {item} AS x FROM orders ORDER BY ts, id").fetchall()
     ours = brute_force(plan(f"SELECT {item} AS x FROM orders"), given)
-    assert [pytest.approx(value) for (value,) in told] == ours
+    assert [pytest.approx(value) for (value,) in reported] == ours
 
 
 def brute_force(made: object, given: pl.DataFrame) -> list[Any]:

@@ -129,7 +129,7 @@ def test_a_cumulating_window_is_known_by_its_end() -> None:
     assert top(text.format("window_start", "window_start")).window == Whole()
 
 
-def test_a_last_instant_that_is_shown_is_used() -> None:
+def test_a_last_instant_that_is_displayed_is_used() -> None:
     text = f"SELECT window_end, MAX(n) AS n FROM ({COUNTED}) GROUP BY window_end"
     assert [column.name for column in only(text).columns] == ["window_end", "window_time", "n"]
 
@@ -390,7 +390,7 @@ NEAREST = "FROM bid ASOF JOIN sold s MATCH_CONDITION (ts >= at) ON auction = id"
         (OUTER.format(COUNTED + " EMIT FINAL") + " EMIT FINAL", False),
     ],
 )  # fmt: skip
-def test_whether_results_are_withdrawn(text: str, changes: bool) -> None:
+def test_whether_results_are_retracted(text: str, changes: bool) -> None:
     assert changing(query(text).plan) is changes
 
 

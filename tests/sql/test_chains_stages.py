@@ -203,7 +203,7 @@ def test_equal_stages_are_one_whatever_they_are_called() -> None:
     assert len(below(text.replace("x.n FROM", "x.n, y.n AS m FROM"))) == 1
 
 
-def test_names_are_told_apart() -> None:
+def test_names_are_distinguished() -> None:
     text = f"SELECT bid.n FROM ({COUNTED}) bid JOIN sold ON bid.auction = sold.id"
     assert only(text).name == "bid#2"
     assert [stream.name for stream in sources_of(query(text).plan)] == ["bid", "sold"]
@@ -227,21 +227,21 @@ def test_a_checkpoint_is_of_all_stages() -> None:
     assert fingerprint(one) != fingerprint(other)
 
 
-# --- what is told ---------------------------------------------------------------------
+# --- EXPLAIN
 
 
 def test_explain_warns_of_state_that_waits_for_corrections() -> None:
     first = "ROW_NUMBER() OVER (PARTITION BY auction ORDER BY price) = 1"
     inner = f"SELECT ts, price FROM bid QUALIFY {first}"
     text = f"SELECT MAX(price) FROM TUMBLE(TABLE ({inner}), DESCRIPTOR(ts), 1 HOUR)"
-    told = (
+    reported = (
         "Warning: results below query are corrected however late, so state grows until "
         "a RETAIN is given"
     )
-    assert told in explain(query(text))
-    assert told not in explain(query(text + " RETAIN 1 DAY"))
+    assert reported in explain(query(text))
+    assert reported not in explain(query(text + " RETAIN 1 DAY"))
     joined = f"SELECT q.price FROM ({inner}) q JOIN sold s WITHIN 1 HOUR ON q.price = s.price"
-    assert told.replace("query", "q") in explain(query(joined))
+    assert reported.replace("query", "q") in explain(query(joined))
 
 
 def test_a_view_is_described_with_its_event_time() -> None:

@@ -51,7 +51,7 @@ def test_a_changelog_has_a_column_for_the_kinds_of_its_rows(
         (
             ", PRIMARY KEY (id)",
             "changelog = 'debezium', path = 'x', format = 'csv'",
-            "changelog = 'debezium' of t is read from JSON",
+            "changelog = 'debezium' of t is read from JSON or Avro",
             "format = 'json', changelog = 'upsert'",
         ),
         (", PRIMARY KEY (i)", UPSERT, "PRIMARY KEY names an unknown column i", "id, Name, ts"),
@@ -114,7 +114,7 @@ def test_a_key_may_stand_beside_its_column() -> None:
     ],
 )
 def test_what_takes_insertions_alone_is_refused(query: str) -> None:
-    with pytest.raises(QueryError, match="of an input whose rows may be withdrawn"):
+    with pytest.raises(QueryError, match="of an input whose rows may be retracted"):
         chain(script(declared("", "changelog = 'retract'") + ";" + query).queries[0])
 
 

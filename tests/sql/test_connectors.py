@@ -112,7 +112,7 @@ LAKE = "exactly once, a batch is a commit of the table, with its number"
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         ("connector = 'kafka', servers = 'h', topic = 't'", "a batch is a transaction of Kafka"),
         ("connector = 'files', path = 't'", "exactly once, a batch is a file named by its number"),
@@ -124,16 +124,16 @@ LAKE = "exactly once, a batch is a commit of the table, with its number"
         ("connector = 'python'", "at least once, a function gets a batch again with its number;"),
     ],
 )
-def test_explain_says_how_often_a_batch_is_delivered(options: str, told: str) -> None:
+def test_explain_says_how_often_a_batch_is_delivered(options: str, reported: str) -> None:
     sink = f"CREATE SINK k WITH ({options})"
     text = f"CREATE STREAM s (a INT, ts TIMESTAMP, WATERMARK FOR ts AS ts); {sink}; "
     [line] = _deliveries(text + "INSERT INTO k SELECT a FROM s")
     assert line.startswith("Delivery: ")
-    assert told in line
+    assert reported in line
     grouped = "SELECT COUNT(*) AS n FROM TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE) "
     [line] = _deliveries(text + grouped + "GROUP BY window_start, window_end EXPIRED INTO k")
     assert line.startswith("Delivery of errors: ")
-    assert told in line
+    assert reported in line
 
 
 @pytest.mark.parametrize("connector", ["console", "none"])
@@ -147,7 +147,7 @@ def _deliveries(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "reported"),
     [
         (
             "topic = 't'",
@@ -160,9 +160,9 @@ def _deliveries(text: str) -> list[str]:
         ),
     ],
 )
-def test_explain_says_which_topics_are_read(options: str, told: str) -> None:
+def test_explain_says_which_topics_are_read(options: str, reported: str) -> None:
     text = f"CREATE STREAM s (a INT) WITH (connector = 'kafka', servers = 'h', {options})"
-    assert f"Source: {told}" in sqlwin.explain(f"{text}; SELECT a FROM s").splitlines()
+    assert f"Source: {reported}" in sqlwin.explain(f"{text}; SELECT a FROM s").splitlines()
 
 
 def test_explain_says_what_an_idle_partition_does() -> None:

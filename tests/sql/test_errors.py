@@ -98,7 +98,7 @@ def test_the_end_of_the_text() -> None:
     )
 
 
-def test_what_no_example_teaches_tells_what_may_stand_there() -> None:
+def test_what_no_example_covers_lists_what_may_stand_there() -> None:
     assert shown("SHOW TABLES") == (
         "cannot read TABLES here\n"
         "  at line 1, column 6\n"
@@ -134,12 +134,12 @@ def test_a_stream_given_from_python_needs_an_event_time_that_is_one() -> None:
         script("SELECT COUNT(*) FROM TUMBLE(s, a, 1 HOUR)", streams={"s": stream})
 
 
-def test_what_might_stand_there_is_told_in_words_of_sql() -> None:
-    told = shown("SELECT a FROM s 7")
-    assert "cannot read 7 here" in told
-    assert "WINDOW TUMBLING" in told
+def test_what_might_stand_there_is_named_in_words_of_sql() -> None:
+    reported = shown("SELECT a FROM s 7")
+    assert "cannot read 7 here" in reported
+    assert "WINDOW TUMBLING" in reported
     for inner in ("KSQL", "SET OPERATION"):
-        assert inner not in told
+        assert inner not in reported
     assert "MATCH_CONDITION" in shown("SELECT a FROM s JOIN t 3")
 
 

@@ -25,7 +25,7 @@ def test_functions_are_listed_scalars_and_aggregates() -> None:
     assert not {"+", "[]"} & set(names)
 
 
-def test_of_a_function_of_any_number_of_pairs_the_first_are_told() -> None:
+def test_of_a_function_of_any_number_of_pairs_the_first_are_reported() -> None:
     assert answer("DESCRIBE FUNCTION named_struct")[1:5] == [
         "  NAMED_STRUCT(STRING!, ANY)",
         "  NAMED_STRUCT(STRING!, ANY, STRING!, ANY)",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from tests.support.sql.joins import mistake
 
 
-def test_an_ambiguous_name_is_told_with_what_it_may_be() -> None:
+def test_an_ambiguous_name_is_reported_with_what_it_may_be() -> None:
     error = mistake("SELECT id FROM orders o CROSS JOIN shipments CROSS JOIN products")
     assert str(error).splitlines()[0] == "id is a column of 2 inputs of this join"
     assert error.legal == "o.id, shipments.id"
 
 
-def test_an_unknown_column_is_told_with_those_of_its_input() -> None:
+def test_an_unknown_column_is_reported_with_those_of_its_input() -> None:
     error = mistake("SELECT s.product FROM orders o CROSS JOIN shipments s")
     assert (error.message, error.legal) == ("unknown column product", "id, order_id, cost, at")

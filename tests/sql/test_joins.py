@@ -322,13 +322,13 @@ def test_conditions_go_where_every_answer_stays(
     pairs: str | None,
     above: str | None,
 ) -> None:
-    told = tree(f"SELECT value FROM orders o {kind} JOIN shipments s {condition}")
-    filters = {text.index("Filter"): text.strip() for text in told if "Filter" in text}
-    found = [text.strip() for text in told]
+    reported = tree(f"SELECT value FROM orders o {kind} JOIN shipments s {condition}")
+    filters = {text.index("Filter"): text.strip() for text in reported if "Filter" in text}
+    found = [text.strip() for text in reported]
     scans = [found.index("Scan orders"), found.index("Scan shipments")]
     for at, wanted in zip(scans, (left, right), strict=True):
-        assert (found[at - 1] == f"Filter {wanted}") == (wanted is not None), told
-    assert (filters.get(2) == f"Filter {above}") == (above is not None), told
+        assert (found[at - 1] == f"Filter {wanted}") == (wanted is not None), reported
+    assert (filters.get(2) == f"Filter {above}") == (above is not None), reported
     residual = join(f"SELECT value FROM orders o {kind} JOIN shipments s {condition}").residual
     assert (None if residual is None else residual.sql) == pairs
 
@@ -428,8 +428,8 @@ def test_filters_pass_no_join_that_pads_them() -> None:
         "SELECT o.id FROM orders o RIGHT JOIN shipments s ON o.id = s.id "
         "LEFT JOIN orders t ON t.id = s.id WHERE t.value > 2 AND o.value > 1 AND cost > 3"
     )
-    told = [text for text in stages(text) if "Filter" in text]
-    assert told == [
+    reported = [text for text in stages(text) if "Filter" in text]
+    assert reported == [
         "    Filter `o.value` > 1",
         "          Filter cost > 3",
         "    Filter `t.value` > 2",
@@ -721,7 +721,7 @@ def test_null_safe_equality_has_two_spellings() -> None:
     assert tree(text.format("IS NOT DISTINCT FROM")) == tree(text.format("<=>"))
 
 
-def test_the_retention_of_rows_that_are_told_once_is_that_of_the_join_too() -> None:
+def test_the_retention_of_rows_that_are_reported_once_is_that_of_the_join_too() -> None:
     text = f"SELECT DISTINCT o.id FROM orders o JOIN shipments s {ON} RETAIN 1 HOUR"
     (below,) = derived_streams(query(text).plan)
     policy = window_policy(below.of[0])

@@ -121,8 +121,8 @@ def test_a_plan_answers_as_its_text(text: str, seeds: range) -> None:
     found = 0
     for seed in seeds:
         con = tables(seed)
-        asked = con.execute(re.sub(r"(?<=\.)at\b", '"at"', text)).fetchall()
-        told = con.execute(f"SELECT {names} FROM ({meant(plan)})").fetchall()
-        assert sorted(map(str, told)) == sorted(map(str, asked)), (seed, meant(plan))
-        found += len(told)
+        expected = con.execute(re.sub(r"(?<=\.)at\b", '"at"', text)).fetchall()
+        reported = con.execute(f"SELECT {names} FROM ({meant(plan)})").fetchall()
+        assert sorted(map(str, reported)) == sorted(map(str, expected)), (seed, meant(plan))
+        found += len(reported)
     assert found, "the tables are too small to tell"

@@ -37,7 +37,7 @@ def test_a_left_join_pads_rows_without_a_last_row() -> None:
 
 
 @pytest.mark.parametrize("where", ["cost > 2", "o.value = s.cost", "o.value > 1 AND cost < 3"])
-def test_other_conditions_are_asked_of_the_last_row(where: str) -> None:
+def test_other_conditions_apply_to_the_last_row(where: str) -> None:
     expected = plan(f"{AS_OF.format('')} WHERE {where}")
     assert plan(f"{NOW}, {LAST} WHERE o.id = s.id AND {where}") == expected
     assert plan(f"{NOW} JOIN {LAST} ON {where} AND o.id = s.id") == expected
@@ -63,7 +63,7 @@ def test_several_streams_have_last_rows() -> None:
         (f"{NOW} JOIN {LAST} WITHIN 1 HOUR ON o.id = s.id", "WITHIN belongs to a join"),
         (f"{NOW} LEFT JOIN {LAST} ON o.id = s.id AND cost > 2", "and tests nothing else"),
         (f"{NOW}, shipments s [PARTITION BY id % 2 ROWS 1] WHERE o.id = s.id", "those of columns"),
-        (f"{NOW}, shipments s [PARTITION BY id ROWS 2] WHERE o.id = s.id", "is not parted"),
+        (f"{NOW}, shipments s [PARTITION BY id ROWS 2] WHERE o.id = s.id", "is not partitioned"),
     ],
 )
 def test_what_else_it_would_be_is_refused(rest: str, message: str) -> None:

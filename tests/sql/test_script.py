@@ -52,7 +52,7 @@ def test_spellings_of_timestamp(type_: str) -> None:
 
 
 @pytest.mark.parametrize("type_", ["VARCHAR(255)", "CHAR(64)", "STRING(40)", "VARCHAR"])
-def test_texts_may_tell_their_length(type_: str) -> None:
+def test_texts_may_declare_their_length(type_: str) -> None:
     (stream,) = script(f"CREATE STREAM s (a {type_} NOT NULL)").streams
     assert stream.columns == (Column("a", pa.string()),)
 
@@ -209,7 +209,7 @@ def test_types_are_those_of_spark(expression: str, type_: str, duckdb: str) -> N
     assert scalar.duckdb.startswith(duckdb)
 
 
-def test_an_empty_text_asks_for_nothing() -> None:
+def test_an_empty_text_has_no_query() -> None:
     assert script(" -- nothing\n;; /* at all */ ;").statements == ()
 
 

@@ -71,7 +71,7 @@ HOURS = (
     "query",
     [
         "SELECT price FROM bid",
-        # What is told once is not corrected, however the rows below it are.
+        # What is emitted once is not corrected, however the rows below it are.
         f"WITH c AS ({COUNTED}) {HOURS}",
         f"SELECT n FROM (WITH c AS ({COUNTED}) {HOURS}) WHERE n > 1",
         f"SELECT MAX(n) FROM ({GROUPED}) g EMIT FINAL",
@@ -98,7 +98,7 @@ def test_there_are_three_kinds() -> None:
     assert (underlined(error), error.legal) == ("s", "append, upsert, retract")
 
 
-def test_a_checkpoint_knows_whether_both_halves_are_told() -> None:
+def test_a_checkpoint_knows_whether_both_halves_are_reported() -> None:
     prints = {
         kind: fingerprint(*script(STREAMS + SINK.format(kind) + COUNTED).queries)
         for kind in ("upsert", "retract")
@@ -122,7 +122,7 @@ def test_what_each_kind_is_sent(tmp_path: Path) -> None:
     )
     late = "EMIT LATE ON UPDATE"
     emits = {"append": "EMIT FINAL", "upsert": late, "retract": late}
-    told = {}
+    reported = {}
     for kind, emit in emits.items():
         sink = f"CREATE SINK out WITH ({options} = '{kind}', changelog = '{kind}');"
         (tmp_path / f"{kind}.sql").write_text(
@@ -130,12 +130,12 @@ def test_what_each_kind_is_sent(tmp_path: Path) -> None:
         )
         assert main(["run", str(tmp_path / f"{kind}.sql"), "--engine", "embedded"]) == 0
         parts = sorted((tmp_path / kind).iterdir())
-        told[kind] = [line for part in parts for line in part.read_text().splitlines()[1:]]
+        reported[kind] = [line for part in parts for line in part.read_text().splitlines()[1:]]
     first, later = "2024-01-01T00:00:00Z,", "2024-01-01T00:00:30Z,1"
-    assert told["append"] == [f"{first}3", later]
-    assert [line.split(",")[1:4] for line in told["upsert"] if line.startswith(first)] == [
+    assert reported["append"] == [f"{first}3", later]
+    assert [line.split(",")[1:4] for line in reported["upsert"] if line.startswith(first)] == [
         ["2", "+I", "full"], ["3", "+U", "late"],
     ]  # fmt: skip
-    assert [line.split(",")[1:4] for line in told["retract"] if line.startswith(first)] == [
+    assert [line.split(",")[1:4] for line in reported["retract"] if line.startswith(first)] == [
         ["2", "+I", "full"], ["2", "-U", "late"], ["3", "+U", "late"],
     ]  # fmt: skip

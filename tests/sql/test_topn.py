@@ -108,8 +108,8 @@ def test_a_view_waits_for_its_bound() -> None:
     made = operator(query.plan)
     assert isinstance(made, TopN)
     assert made.limit == 7
-    (told,) = script(ORDERS + view + "DESCRIBE dear").statements
-    assert [column.name for column in told.columns] == ["id", "rn"]  # type: ignore[union-attr]
+    (reported,) = script(ORDERS + view + "DESCRIBE dear").statements
+    assert [column.name for column in reported.columns] == ["id", "rn"]  # type: ignore[union-attr]
 
 
 def test_policies() -> None:

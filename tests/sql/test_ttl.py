@@ -49,7 +49,7 @@ def test_flink_setting_is_the_same(length: str, micros: int) -> None:
 
 
 @pytest.mark.parametrize("query", [FRAME, TUMBLE, MESSAGES, RANKED])
-def test_other_state_has_one_if_a_hint_asks(query: str) -> None:
+def test_other_state_has_one_if_a_hint_sets_it(query: str) -> None:
     assert ttl(SET + query.format("")) is None
     assert ttl(query.format(HINT)) == Ttl(3 * DAY)
 
@@ -74,8 +74,8 @@ def test_each_option_is_set_by_itself() -> None:
     declared = """CREATE STREAM logins (user STRING, ts TIMESTAMP, WATERMARK FOR ts AS ts)
         WITH ('state.ttl' = '2 h', 'state.ttl.cleanup' = 'timers');"""
     query = "SELECT user, COUNT(*) AS n FROM logins GROUP BY user"
-    told = replace(expected, length=2 * HOUR, cleanup=Cleanup(timers=True))
-    assert ttl(text + declared + query) == told
+    reported = replace(expected, length=2 * HOUR, cleanup=Cleanup(timers=True))
+    assert ttl(text + declared + query) == reported
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,6 @@ def test_a_hint_stands_in_any_query_around_the_state(text: str) -> None:
 
 
 @pytest.mark.parametrize("option", ["state.ttl.updates", "state.tll"])
-def test_a_stream_is_told_of_a_slip_when_it_is_declared(option: str) -> None:
+def test_a_mistake_in_a_stream_is_reported_when_it_is_declared(option: str) -> None:
     found = mistake(f"CREATE STREAM s (a BIGINT) WITH ('{option}' = 'x')")
     assert found.message == f"there is no option {option}"

@@ -39,7 +39,7 @@ def put(store: Store, *records: Row) -> None:
 def test_an_empty_store_scans_as_an_empty_frame_of_the_layout(store: Store) -> None:
     assert rows(store.scan(*ALL)) == []
     assert rows(store.scan(0, 10, keys(("a", 1)))) == []
-    assert (len(store), store.floor) == (0, START)
+    assert (len(store), store.horizon) == (0, START)
 
 
 def test_a_frame_of_no_rows_changes_nothing(store: Store) -> None:
@@ -155,21 +155,21 @@ def test_columns_may_come_in_any_order(store: Store) -> None:
 
 def test_expiry_hides_at_once_and_keeps_nothing_below(store: Store) -> None:
     put(store, *[at(t) for t in range(-15, 25)])
-    for floor in (-14, -10, -1, 0, 7, 9, 19, 20):
-        store.expire(floor)
+    for horizon in (-14, -10, -1, 0, 7, 9, 19, 20):
+        store.expire(horizon)
         store._check()
-        assert rows(store.scan(floor - 1, floor + 1)) == [at(floor)]
-        put(store, at(floor - 1, 99), at(floor, 0))
-        assert [row[2] for row in rows(store.scan(*ALL))] == list(range(floor, 25))
-        assert (len(store), store.floor) == (25 - floor, floor)
+        assert rows(store.scan(horizon - 1, horizon + 1)) == [at(horizon)]
+        put(store, at(horizon - 1, 99), at(horizon, 0))
+        assert [row[2] for row in rows(store.scan(*ALL))] == list(range(horizon, 25))
+        assert (len(store), store.horizon) == (25 - horizon, horizon)
 
 
-def test_the_floor_never_moves_back(store: Store) -> None:
+def test_the_horizon_never_moves_back(store: Store) -> None:
     put(store, *[at(t) for t in range(20)])
     store.expire(12)
     store.expire(3)
     put(store, at(5), at(11), at(12, 1))
-    assert store.floor == 12
+    assert store.horizon == 12
     assert rows(store.scan(*ALL))[0] == at(12, 1)
 
 
@@ -179,7 +179,7 @@ def put_and_scan(store: Store, *records: Row) -> None:
 
 
 @pytest.mark.parametrize("kind", STORES)
-def test_a_combine_that_changes_the_columns_is_told(kind: str) -> None:
+def test_a_combine_that_changes_the_columns_is_reported(kind: str) -> None:
     store = STORES[kind](lambda records: records.with_columns(pl.col("x").cast(pl.Float64)))
     with pytest.raises(StateError, match=r"^combine of store test returned .*Float64"):
         put_and_scan(store, at(1), at(1))

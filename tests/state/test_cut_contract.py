@@ -33,7 +33,7 @@ def put(store: Store, *records: Row) -> None:
     store._check()
 
 
-def test_a_cut_hides_what_agrees_and_is_below_the_floor_of_its_key(store: Store) -> None:
+def test_a_cut_hides_what_agrees_and_is_below_the_horizon_of_its_key(store: Store) -> None:
     put(store, *[at(t, k=k) for t in range(-12, 13) for k in ("a", None, "b")])
     store.cut(horizons("k j", ("a", 1, 5), (None, 1, -10), ("b", None, 99)))
     store._check()
@@ -54,7 +54,7 @@ def test_a_cut_by_some_of_the_keys_or_by_no_key_at_all(store: Store) -> None:
     store.cut(horizons("k", ("b", 4)))
     assert [row[2] for row in rows(store.scan(*ALL))] == [4]
     store.cut(horizons("", (3,), (5,), (4,)))
-    assert (len(store), store.floor) == (0, 5)
+    assert (len(store), store.horizon) == (0, 5)
 
 
 def test_cuts_only_rise_and_nothing_below_is_kept(store: Store) -> None:

@@ -35,10 +35,10 @@ def test_a_run_is_written_anew_once_half_of_it_is_hidden() -> None:
     one = store(DictBlobs())
     one.put(frame([record(t, k) for t in range(10) for k in "ab"]))
     assert rows_of(one.flush("f0")) == [20]
-    for floor, left in [(5, 20), (9, 20), (10, 10)]:
+    for horizon, left in [(5, 20), (9, 20), (10, 10)]:
         one.put(frame([record(t, k) for t in range(10, 20) for k in "ab"]))  # work enough to look
-        one.cut(horizons("k", ("a", floor)))
-        assert rows_of(one.flush(f"f{floor}"))[0] == left
+        one.cut(horizons("k", ("a", horizon)))
+        assert rows_of(one.flush(f"f{horizon}"))[0] == left
         one._check()
     assert len(one) == 10 + 20
 
@@ -93,7 +93,7 @@ def test_what_was_cut_stays_cut_after_a_restart_and_a_crash() -> None:
     assert len(again) == 8
 
 
-def test_blobs_of_cuts_are_few_and_go_with_the_floor() -> None:
+def test_blobs_of_cuts_are_few_and_go_with_the_horizon() -> None:
     blobs = DictBlobs()
     one = store(blobs)
     one.put(frame([record(t, k) for t in range(60) for k in "ab"]))

@@ -1,4 +1,4 @@
-"""How long lives last, what may be read of them, and how many records each cleanup leaves."""
+"""How long TTL entries last, what may be read of them, and how many records each cleanup leaves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOUR = 60
 
 
 class Bucket:
-    """A store of logins, its lives, and what of them is written."""
+    """A store of logins, its TTL entries, and what of them is written."""
 
     def __init__(self, ttl: Ttl, run: str | None = None) -> None:
         self.ttl, self.blobs, self.flushes = ttl, DictBlobs(), 0
@@ -37,8 +37,8 @@ class Bucket:
 
     def open(self, run: str | None) -> None:
         known = ttl_layout({"user": pl.String()})
-        self.lives = Lifetimes(self.ttl, self._store(known), json.loads(self.text), run)
-        self.store = TtlStore(self._store(lived(LAYOUT)), self.lives)
+        self.lifetimes = Lifetimes(self.ttl, self._store(known), json.loads(self.text), run)
+        self.store = TtlStore(self._store(lived(LAYOUT)), self.lifetimes)
 
     def _store(self, layout: Layout) -> SegmentStore:
         index = self.indexes.get(layout.name)
@@ -46,22 +46,22 @@ class Bucket:
 
     def flush(self) -> None:
         self.flushes += 1
-        inner = (self.store.inner, self.lives.entries.store)
+        inner = (self.store.inner, self.lifetimes.entries.store)
         self.indexes = {s.layout.name: s.flush(f"f{self.flushes}") for s in inner}  # type: ignore[attr-defined]
-        self.text = json.dumps(self.lives.to_json())
+        self.text = json.dumps(self.lifetimes.to_json())
 
     def step(self, now: int, *users: str, reads: tuple[str, ...] = (), latest: int = 0) -> None:
         """Rows of `users` are put, those of `reads` change nothing."""
-        self.lives.begin(now, now)
+        self.lifetimes.begin(now, now)
         if users or reads:
             batch = pl.DataFrame({"user": [*users, *reads]}, schema={"user": pl.String})
             event = self.ttl.time is TtlTime.EVENT
-            self.lives.accessed(
+            self.lifetimes.accessed(
                 batch.with_columns(pl.lit(latest).alias(LATEST)) if event else batch, len(batch)
             )
             self.store.put(logins(*users))
-            self.lives.taken()
-        self.lives.end(now, now)
+            self.lifetimes.taken()
+        self.lifetimes.end(now, now)
         self.store._check()
 
     def users(self) -> list[str]:
@@ -100,11 +100,11 @@ def test_a_life_ends_a_ttl_after_its_last_write_and_at_that_very_time() -> None:
     assert kept.held == 2
 
 
-def test_reading_renews_where_it_is_asked_to() -> None:
+def test_reading_renews_where_it_is_set_to() -> None:
     kept = bucket(NOTHING, update=Update.READ)
     kept.step(0, "ann", "bob", "cid")
     kept.step(30, reads=("ann",))
-    kept.lives.read(logins("bob"))  # an emission, or who asks by key
+    kept.lifetimes.read(logins("bob"))  # an emission, or who asks by key
     kept.step(60)
     assert kept.users() == ["ann", "bob"]
 
@@ -123,27 +123,27 @@ def test_a_key_that_comes_again_has_another_life() -> None:
     kept.step(0, "ann")
     kept.step(60, "ann")
     assert (kept.users(), kept.held) == (["ann"], 2)
-    assert kept.lives.entries.store.scan(START, END)["__life"].to_list() == [0, 1]
+    assert kept.lifetimes.entries.store.scan(START, END)["__life"].to_list() == [0, 1]
 
 
 def test_what_has_expired_is_read_once_where_it_may_be() -> None:
     kept = bucket(NOTHING, visibility=Visibility.UNTIL_CLEANED)
     kept.step(0, "ann", "bob")
     kept.step(60, "bob", reads=("ann",))
-    assert (kept.users(), kept.lives.next) == (["bob"], 2)
+    assert (kept.users(), kept.lifetimes.next) == (["bob"], 2)
     kept.step(60, "ann")
-    assert (kept.users(), kept.lives.next) == (["ann", "bob"], 3)
+    assert (kept.users(), kept.lifetimes.next) == (["ann", "bob"], 3)
 
 
 def test_timers_leave_nothing_and_say_when() -> None:
     kept = bucket(TIMERS)
     kept.step(0, "ann")
     kept.step(30, "bob")
-    assert kept.lives.deadline == 60
+    assert kept.lifetimes.deadline == 60
     kept.step(60)
-    assert (kept.held, kept.lives.deadline) == (1, 90)
+    assert (kept.held, kept.lifetimes.deadline) == (1, 90)
     kept.step(90)
-    assert (kept.held, len(kept.lives.entries.store), kept.lives.deadline) == (0, 0, None)
+    assert (kept.held, len(kept.lifetimes.entries.store), kept.lifetimes.deadline) == (0, 0, None)
 
 
 def test_incremental_cleanup_looks_at_so_many_entries_in_turn() -> None:
@@ -162,15 +162,15 @@ def test_incremental_cleanup_may_count_rows_as_well() -> None:
     cleanup = Cleanup(incremental=1, each_record=True)
     kept = bucket(cleanup, visibility=Visibility.UNTIL_CLEANED)
     kept.step(0, "a", "b", "c", "d", "e")
-    kept.lives.begin(60, 60)
-    kept.lives.accessed(logins("x", "x"), rows=2)
+    kept.lifetimes.begin(60, 60)
+    kept.lifetimes.accessed(logins("x", "x"), rows=2)
     assert kept.users() == list("de")
 
 
 @pytest.mark.parametrize(
     ("others", "now", "held"), [(3, 60, 3), (4, 60, 5), (4, 74, 5), (4, 75, 4)]
 )
-def test_compaction_is_due_at_a_quarter_of_the_lives_or_of_the_ttl(
+def test_compaction_is_due_at_a_quarter_of_the_entries_or_of_the_ttl(
     others: int, now: int, held: int
 ) -> None:
     kept = bucket(Cleanup(compaction=True))
@@ -182,7 +182,7 @@ def test_compaction_is_due_at_a_quarter_of_the_lives_or_of_the_ttl(
 
 
 @pytest.mark.parametrize("run", [None, "second"])
-def test_a_restore_cleans_where_it_is_asked_to(run: str | None) -> None:
+def test_a_restore_cleans_where_it_is_set_to(run: str | None) -> None:
     kept = bucket(Cleanup(full_snapshot=True))
     kept.open("first")
     kept.step(0, "ann", "bob")
@@ -204,7 +204,7 @@ def test_in_event_time_a_life_goes_by_its_newest_row_or_the_watermark() -> None:
     for watermark, users in ((69, ["ann", "bob"]), (70, ["ann"]), (80, [])):
         kept.step(watermark)
         assert kept.users() == users
-    assert bucket(TIMERS, time=TtlTime.EVENT).lives.deadline is None
+    assert bucket(TIMERS, time=TtlTime.EVENT).lifetimes.deadline is None
 
 
 def test_numbers_and_turns_survive_a_restart() -> None:
@@ -216,7 +216,7 @@ def test_numbers_and_turns_survive_a_restart() -> None:
         kept.open(None)
         assert kept.users() == users
     kept.step(60, "x")
-    assert kept.lives.next == 4
+    assert kept.lifetimes.next == 4
 
 
 def test_a_cut_is_of_one_life_and_names_no_key() -> None:
@@ -250,7 +250,7 @@ def test_what_is_erased_is_gone_from_disk_two_flushes_later() -> None:
 def test_a_put_outside_of_a_batch_begins_no_life() -> None:
     kept = bucket(NOTHING)
     kept.store.put(logins("ann"))
-    assert (kept.users(), kept.held, len(kept.lives.entries.store)) == ([], 0, 0)
+    assert (kept.users(), kept.held, len(kept.lifetimes.entries.store)) == ([], 0, 0)
 
 
 def test_state_of_another_time_is_refused() -> None:
@@ -261,5 +261,5 @@ def test_state_of_another_time_is_refused() -> None:
         kept.open(None)
 
 
-def test_lives_are_a_store_of_its_own_name() -> None:
+def test_ttl_entries_are_a_store_of_its_own_name() -> None:
     assert ttl_layout({}).name == TTL_ENTRIES

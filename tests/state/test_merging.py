@@ -22,7 +22,7 @@ def flushed(one: SegmentStore, rows: list[Row], token: int) -> Index:
     return index
 
 
-def test_runs_merge_as_told() -> None:
+def test_runs_merge_by_the_given_combine() -> None:
     sizes, seen = [], []
     for _ in range(12):
         first = merge_from([*sizes, 1], 3)
@@ -47,7 +47,7 @@ def test_what_is_half_written_over_is_merged_at_once_and_less_is_not() -> None:
         assert len({segment.order for segment in index.segments}) == runs
 
 
-def test_what_is_added_is_merged_no_sooner_than_told() -> None:
+def test_what_is_added_is_merged_no_sooner_than_set() -> None:
     """Two rows a flush, later than those before but for one that is late."""
     wide = replace(LAYOUT, slice_width=1_000)
     combine = COMBINES["last_written"]

@@ -60,12 +60,12 @@ class StoreMachine(RuleBasedStateMachine):
         known = {**CUTS, **BY_VALUE} if self.combine == "keep_all" else CUTS
         columns = data.draw(st.sampled_from(list(known)))
         rows = data.draw(st.lists(st.tuples(known[columns], TIMES), max_size=4))
-        flat = [(*values, floor) for values, floor in rows]
+        flat = [(*values, horizon) for values, horizon in rows]
         self.store.cut(horizons(columns, *flat))
         if columns:
             self.model.cut(columns, flat)
         elif flat:
-            self.model.expire(max(floor for _, floor in rows))
+            self.model.expire(max(horizon for _, horizon in rows))
 
     @rule(data=st.data())
     def erase(self, data: st.DataObject) -> None:
@@ -94,7 +94,7 @@ class StoreMachine(RuleBasedStateMachine):
     @invariant()
     def agrees(self) -> None:
         self.store._check()
-        assert self.store.floor == self.model.floor
+        assert self.store.horizon == self.model.horizon
         assert len(self.store) == len(self.model.rows)
 
 

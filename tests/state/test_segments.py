@@ -26,10 +26,10 @@ class Forgetful:
     """A cache that keeps nothing and counts what is asked."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.parsed: list[str] = []
 
     def get(self, name: str) -> pl.DataFrame | None:
-        self.asked.append(name)
+        self.parsed.append(name)
         return None
 
     def put(self, name: str, frame: pl.DataFrame) -> None: ...
@@ -120,10 +120,10 @@ def test_a_scan_opens_only_the_segments_it_needs() -> None:
     one.flush("f")
     assert len(blobs.names()) == 12
     assert len(one.scan(4, 8)) == 4
-    assert cache.asked == ["test-f-1"]
-    cache.asked.clear()
+    assert cache.parsed == ["test-f-1"]
+    cache.parsed.clear()
     one.expire(30)
-    assert cache.asked == []
+    assert cache.parsed == []
 
 
 def test_whole_segments_go_on_expiry_without_being_read() -> None:
@@ -137,7 +137,7 @@ def test_whole_segments_go_on_expiry_without_being_read() -> None:
     assert len(blobs.names()) == 6  # the index before still names them
     one.flush("h")
     assert len(blobs.names()) == 2
-    assert cache.asked == []
+    assert cache.parsed == []
 
 
 def test_what_was_not_flushed_is_lost_and_only_that() -> None:
@@ -186,7 +186,7 @@ def test_every_released_index_is_read() -> None:
         read = Index.from_json(index)
         assert read.to_json() == {"cuts": [], "work": 0, **index, "version": INDEX_VERSION}
         assert read.floor == -7
-    assert store(DictBlobs(), json.loads((FOLDER / "index_v1.json").read_text())).floor == -7
+    assert store(DictBlobs(), json.loads((FOLDER / "index_v1.json").read_text())).horizon == -7
 
 
 def test_sweep_leaves_other_stores_and_the_host_alone() -> None:

@@ -81,7 +81,7 @@ def test_sessions_to_merge_are_those_that_end_late_and_start_early_enough(
 
 
 @STORES
-def test_both_ends_of_what_is_asked_are_included(made: Callable[[], Store]) -> None:
+def test_both_ends_of_a_range_are_included(made: Callable[[], Store]) -> None:
     store = SessionStore(made())
     store.put(frame(("ann", 100, 200, 1)))
     assert len(store.find_sessions(200, 100)) == 1
@@ -138,7 +138,7 @@ def test_it_holds_what_a_list_would(taken: list[Action]) -> None:
     blobs = DictBlobs()
     segments = SegmentStore(LAYOUT, last_written(LAYOUT), blobs, segment_rows=2)
     held: list[Session] = []
-    floor = 0
+    horizon = 0
     for number, (kind, what) in enumerate(taken):
         store = SessionStore(segments)
         if kind == "put":
@@ -153,11 +153,11 @@ def test_it_holds_what_a_list_would(taken: list[Action]) -> None:
             store.remove(frame(*merged))
             store.put(frame((*whole, number)))
             held = [s for s in held if s not in merged]
-            held += [(*whole, number)] if whole[2] // 1000 * 1000 >= floor else []
+            held += [(*whole, number)] if whole[2] // 1000 * 1000 >= horizon else []
         elif kind == "expire":
             store.expire(what)
-            floor = max(floor, what // 1000 * 1000)
-            held = [s for s in held if s[2] >= floor]
+            horizon = max(horizon, what // 1000 * 1000)
+            held = [s for s in held if s[2] >= horizon]
         elif kind == "flush":
             index = json.loads(json.dumps(segments.flush(f"f{number}")))
             rest = {"index": index, "segment_rows": 2}

@@ -14,13 +14,13 @@ from typing import Any
 @dataclass
 class SchemaRegistry:
     """schemas: their texts, from number 1. credentials: what a client has to give. subjects: of
-    each the numbers of its schemas. asked: paths, in the order of requests."""
+    each the numbers of its schemas. requested: paths, in the order of requests."""
 
     url: str = ""
     credentials: str = ""
     schemas: list[str] = field(default_factory=list)
     subjects: dict[str, list[int]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
 
     def add(self, schema: Any) -> int:
         text = schema if isinstance(schema, str) else json.dumps(schema)
@@ -29,7 +29,7 @@ class SchemaRegistry:
         return self.schemas.index(text) + 1
 
     def answer(self, path: str, given: Any) -> tuple[int, Any]:
-        self.asked.append(path)
+        self.requested.append(path)
         match path.strip("/").split("/"):
             case ["schemas", "ids", number] if 0 < int(number) <= len(self.schemas):
                 return 200, {"schema": self.schemas[int(number) - 1]}

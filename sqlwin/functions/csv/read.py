@@ -50,7 +50,7 @@ _JAVA_ODD |= {"Infinity": "inf", "+Infinity": "inf", "-Infinity": "-inf"}
 
 
 class Lines:
-    """Lines parted at their separators. options: names in lower case."""
+    """Lines split at their separators. options: names in lower case."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         def on(name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.bits import Bits
 from sqlwin.kernels.folds.booleans import boolean
 from sqlwin.kernels.folds.collects import Collect
@@ -36,14 +36,14 @@ from sqlwin.kernels.folds.sums import Sum, TrySum
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import Order
 
-__all__ = ["FOLDS", "Call", "Fold", "fold"]
+__all__ = ["FOLDS", "Fold", "FoldCall", "fold"]
 
 
-def _plain_or_distinct(plain: Callable[[Call], Fold]) -> Callable[[Call], Fold]:
+def _plain_or_distinct(plain: Callable[[FoldCall], Fold]) -> Callable[[FoldCall], Fold]:
     return lambda call: distinct_of(call, plain) if call.distinct else plain(call)
 
 
-FOLDS: dict[str, Callable[[Call], Fold]] = {
+FOLDS: dict[str, Callable[[FoldCall], Fold]] = {
     "count": _plain_or_distinct(Count),
     "sum": _plain_or_distinct(Sum),
     "avg": _plain_or_distinct(Mean),
@@ -102,5 +102,5 @@ def fold(
     params: constants. distinct: equal arguments count once. order: of the rows.
     """
     known = function if isinstance(function, str) else function.name
-    call = Call(name, known, args, arg_types, type, where, params, distinct, tuple(order))
+    call = FoldCall(name, known, args, arg_types, type, where, params, distinct, tuple(order))
     return FOLDS[function](call) if isinstance(function, str) else Python(call, function)

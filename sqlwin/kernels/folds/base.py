@@ -27,7 +27,7 @@ from sqlwin.schema import POSITION, Order
 
 
 @dataclass(frozen=True)
-class Call:
+class FoldCall:
     """One call of an aggregate function: its columns, their types, the result's type.
 
     where: a Boolean column; only rows where it is true take part. None: all do.
@@ -84,7 +84,7 @@ class Fold(ABC):
     full_state: whether accumulators are lists of all (distinct) values, not of bounded size.
     """
 
-    call: Call
+    call: FoldCall
     ordered: ClassVar[bool] = False
     full_state: ClassVar[bool] = False
 

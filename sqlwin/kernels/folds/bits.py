@@ -5,7 +5,7 @@
 | `bits`  | Int64 | so far, with the sign's bit repeated; NULL before the first value |
 
 >>> import pyarrow as pa
->>> both = Bits(Call("b", "bit_and", ("x",), (pa.int8(),), pa.int8()))
+>>> both = Bits(FoldCall("b", "bit_and", ("x",), (pa.int8(),), pa.int8()))
 >>> rows = pl.DataFrame({"x": [-2, None, 7]}, schema={"x": pl.Int8})
 >>> both.finish(rows.select(both.lift())).to_list()
 [6]
@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Operation, fold_frames, of_ufunc
-from sqlwin.kernels.folds.base import Call, Fold, counted
+from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.frames import Frames
 from sqlwin.schema import polars_type
 
@@ -34,7 +34,7 @@ OPERATIONS: dict[str, Operation] = {
 class Bits(Fold):
     """Of the bits of all values."""
 
-    call: Call
+    call: FoldCall
 
     @property
     def columns(self) -> tuple[str, ...]:

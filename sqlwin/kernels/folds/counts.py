@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.kernels.folds.base import Call, Fold, count_of, counted
+from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, counted
 from sqlwin.kernels.frames import Frames
 
 
@@ -19,7 +19,7 @@ from sqlwin.kernels.frames import Frames
 class Count(Fold):
     """COUNT: 0 on nothing, never NULL."""
 
-    call: Call
+    call: FoldCall
     invertible = True
 
     @property

@@ -20,7 +20,7 @@ import polars as pl
 
 from sqlwin.kernels import exact
 from sqlwin.kernels.firsts import sums_below
-from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.full_state import OWNER, Kept, lifted
 from sqlwin.kernels.folds.sums import Sum
@@ -103,6 +103,6 @@ def _limb(units: pl.Expr, n: int) -> pl.Expr:
     return part.cast(pl.Int64)
 
 
-def distinct_of(call: Call, plain: Callable[[Call], Fold]) -> Distinct:
+def distinct_of(call: FoldCall, plain: Callable[[FoldCall], Fold]) -> Distinct:
     # NULLs and rows that take no part are gone before the plain fold sees a value
     return Distinct(call, plain(replace(call, where=None)))

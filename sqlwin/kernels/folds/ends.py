@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.full_state import position
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import among, chunks, listed, lists_of
@@ -31,7 +31,7 @@ from sqlwin.schema import polars_type
 class Nth(Fold):
     """The value of the n-th row, of the n-th from the end with `last`."""
 
-    call: Call
+    call: FoldCall
     last: bool
     ordered = True
 
@@ -91,7 +91,7 @@ class Nth(Fold):
 class TopK(Fold):
     """TOP_K(x, k), of distinct values where the call says so."""
 
-    call: Call
+    call: FoldCall
 
     @property
     def k(self) -> int:

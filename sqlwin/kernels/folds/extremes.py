@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels.dyadic import Array, Operation, fold_frames, of_ufunc
-from sqlwin.kernels.folds.base import Call, Fold, counted
+from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.frames import INT64_MAX, INT64_MIN, Frames
 from sqlwin.kernels.ranks import ranked
 from sqlwin.schema import polars_type
@@ -41,7 +41,7 @@ def extreme(value: pl.Expr, type_: pa.DataType, greatest: bool) -> pl.Expr:
 class Extreme(Fold):
     """MIN(x), or MAX(x) with `greatest`."""
 
-    call: Call
+    call: FoldCall
     greatest: bool
 
     @property

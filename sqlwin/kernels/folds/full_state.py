@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import among, chunks, lists_of, opened
 from sqlwin.schema import PART, SEQ, TS
@@ -26,7 +26,7 @@ OWNER = "__owner"
 class Kept(Fold):
     """Keeps, of each row whose argument is not NULL, what `sources` says."""
 
-    call: Call
+    call: FoldCall
     full_state = True
 
     @abstractmethod

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels import exact
-from sqlwin.kernels.folds.base import Call
+from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.sums import Sum, attempted
 from sqlwin.kernels.frames import Mask
 
@@ -44,7 +44,7 @@ class TryMean(Mean):
 
 
 @dataclass(frozen=True)
-class Paired(Call):
+class Paired(FoldCall):
     """Its first argument, of rows in which the second one is known too."""
 
     def arg(self, position: int = 0) -> pl.Expr:
@@ -54,7 +54,7 @@ class Paired(Call):
         return super().present(rows, 0) & super().present(rows, 1)
 
 
-def mean_of_pairs(call: Call, at: int) -> Mean:
+def mean_of_pairs(call: FoldCall, at: int) -> Mean:
     """REGR_AVGY(y, x), at 0, and REGR_AVGX, at 1: AVG of one where both are known."""
     args, types = ((of[at], of[1 - at]) for of in (call.args, call.arg_types))
     return Mean(Paired(call.name, call.function, args, types, call.type, call.where))

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
-from sqlwin.kernels.folds.base import Call, Fold, count_of, joint_mean
+from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, joint_mean
 from sqlwin.kernels.frames import Frames
 
 
@@ -46,7 +46,7 @@ CHAN = Operation(chan, (0.0, 0.0, 0.0))
 class Moment(Fold):
     """m2 / (count - lost), NULL where that count is not positive; its root for a STDDEV."""
 
-    call: Call
+    call: FoldCall
     lost: int
     root: bool
 

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
-from sqlwin.kernels.folds.base import Call, Fold, joint_mean
+from sqlwin.kernels.folds.base import Fold, FoldCall, joint_mean
 from sqlwin.kernels.frames import Frames
 
 LANES = ("count", "x", "y", "xx", "yy", "xy")
@@ -92,7 +92,7 @@ STATISTICS: dict[str, Callable[[Lanes], pl.Expr]] = {
 class Pair(Fold):
     """One of STATISTICS."""
 
-    call: Call
+    call: FoldCall
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels.dyadic import fold_frames
-from sqlwin.kernels.folds.base import Call, Fold, counted
+from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.folds.extremes import MIN_INT, extreme
 from sqlwin.kernels.folds.full_state import PLACE, position
 from sqlwin.kernels.frames import Frames, Ints, Mask
@@ -32,7 +32,7 @@ from sqlwin.kernels.ranks import ranked
 class Pick(Fold):
     """The value of one row; subclasses say which."""
 
-    call: Call
+    call: FoldCall
     ordered = True
 
     def sources(self) -> list[tuple[str, pl.Expr]]:

@@ -25,7 +25,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import FunctionError
-from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import POSITION, polars_type
@@ -40,7 +40,7 @@ Named = tuple[str, Any]
 class Python(Fold):
     """The function bound to columns. keys: of the group, for a merger that takes its key."""
 
-    call: Call
+    call: FoldCall
     function: PythonAggregate
     keys: tuple[str, ...] = ()
     ordered = True

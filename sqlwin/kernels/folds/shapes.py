@@ -10,7 +10,7 @@ Spark. Both are NULL of nothing and of values that are all equal. A part whose m
 whole's adds 3 * d * m2 + n * d**3 to its third power, and likewise to the fourth.
 
 >>> import pyarrow as pa
->>> kurtosis = Shape(Call("k", "kurtosis", ("x",), (pa.int32(),), pa.float64()))
+>>> kurtosis = Shape(FoldCall("k", "kurtosis", ("x",), (pa.int32(),), pa.float64()))
 >>> rows = pl.DataFrame({"x": [-10, -20, 100, 1000]}, schema={"x": pl.Int32})
 >>> round(kurtosis.finish(rows.select(kurtosis.lift())).item(), 6)
 -0.701437
@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
-from sqlwin.kernels.folds.base import Call, Fold, count_of, joint_mean
+from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, joint_mean
 from sqlwin.kernels.frames import Frames
 
 LANES = ("count", "mean", "m2", "m3", "m4")
@@ -58,7 +58,7 @@ CHAN = Operation(chan, (0.0,) * len(LANES))
 class Shape(Fold):
     """SKEWNESS(x) or KURTOSIS(x)."""
 
-    call: Call
+    call: FoldCall
 
     @property
     def columns(self) -> tuple[str, ...]:

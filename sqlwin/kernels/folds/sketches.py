@@ -46,7 +46,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.folds.base import Call, Fold, counted
+from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.distinct import distinct_of
 from sqlwin.kernels.folds.full_state import lifted
@@ -63,7 +63,7 @@ CENTROIDS, MOST_CENTROIDS = 500, 2**15
 class Sketch(Fold):
     """What both have in common: one column of bytes, made and merged in Python."""
 
-    call: Call
+    call: FoldCall
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
         return lifted(self, rows, frames)

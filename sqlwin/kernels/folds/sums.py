@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels import exact
-from sqlwin.kernels.folds.base import Call, Fold
+from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.totals import Total
 from sqlwin.kernels.frames import Frames
 
@@ -22,7 +22,7 @@ from sqlwin.kernels.frames import Frames
 class Sum(Fold):
     """SUM(x)."""
 
-    call: Call
+    call: FoldCall
 
     @property
     def total(self) -> Total:

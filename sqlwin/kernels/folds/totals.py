@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from sqlwin.kernels import exact
 from sqlwin.kernels.dyadic import ADD, fold_frames
-from sqlwin.kernels.folds.base import Call, count_of, counted
+from sqlwin.kernels.folds.base import FoldCall, count_of, counted
 from sqlwin.kernels.frames import Frames
 
 Lane = tuple[str, pl.Expr, "pl.DataType | type[pl.DataType]"]
@@ -33,7 +33,7 @@ Lane = tuple[str, pl.Expr, "pl.DataType | type[pl.DataType]"]
 class Total:
     """The sum and the count of one argument, in any of the ways above."""
 
-    call: Call
+    call: FoldCall
 
     @property
     def columns(self) -> tuple[str, ...]:

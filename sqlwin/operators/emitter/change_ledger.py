@@ -23,7 +23,7 @@ Records of `pending` lie by the time they are due, so those that went out are ev
 and the rest stays where it is. A record that is replaced before is void: by one that is due
 sooner, by none if the change was undone, or as an end of input emits what is due later.
 
-Worked example, LATE EVERY 10 s: at now = 3 a right row withdraws a padded result, which is pending
+Worked example, LATE EVERY 10 s: at now = 3 a right row retracts a padded result, which is pending
 as -1, and makes a pair, as 1; both are due at 10. The right row is retracted at now = 7: both are
 void. Otherwise `-D` and `+I` go out at 10, and all records below 10 are evicted.
 """
@@ -71,7 +71,7 @@ class ChangeLedger:
     right: Side
     policy: Policy
     repeats: bool
-    withdraw: bool
+    update_before: bool
 
     @property
     def batched(self) -> bool:
@@ -198,10 +198,10 @@ class ChangeLedger:
         store = stores[CHANGES]
         if stores.pending is not None and stores.pending <= now:
             store.expire(now + 1)
-        # a clock that went back must not bring records below the floor
-        due = pl.max_horizontal(DUE, pl.lit(store.floor, pl.Int64)).alias(DUE)
+        # a clock that went back must not bring records below the horizon
+        due = pl.max_horizontal(DUE, pl.lit(store.horizon, pl.Int64)).alias(DUE)
         kept = later.with_columns(due)
-        still = taken.filter(pl.col(DUE) >= store.floor)
+        still = taken.filter(pl.col(DUE) >= store.horizon)
         void = still.join(kept, on=[DUE, ROW_KEY, SIGN], how="anti", maintain_order="left")
         for records, undone in ((void, True), (kept, False)):
             marked_ = records.with_columns(pl.lit(undone).alias(VOID))
@@ -217,28 +217,28 @@ class ChangeLedger:
             last = results.with_columns(self._time, pl.col(REVISION) + 1)
             put = last.filter(pl.col(REVISION) > 0).select(*stores[STORE].layout.schema)
             stores[STORE].put(put)
-        return changelog(results, self.output, self.withdraw)
+        return changelog(results, self.output, self.update_before)
 
     def _results(self, changes: pl.DataFrame) -> pl.DataFrame:
         """A line a result, as the kernel has it: those that are no more, then by their rows."""
         known = changes.with_columns(pl.col(EMIT).alias(WORD))
         old = [pl.col(name).alias(OLD + name) for name in self.output]
-        gone = known.filter(pl.col(SIGN) < 0).with_columns(*old, pl.lit(True).alias(STANDS))
+        removed = known.filter(pl.col(SIGN) < 0).with_columns(*old, pl.lit(True).alias(STANDS))
         there = known.filter(pl.col(SIGN) > 0)
         if self.repeats:
-            before = gone.select(ROW_KEY, STANDS, *(OLD + name for name in self.output))
-            gone = gone.join(there, on=ROW_KEY, how="anti", maintain_order="left")
+            before = removed.select(ROW_KEY, STANDS, *(OLD + name for name in self.output))
+            removed = removed.join(there, on=ROW_KEY, how="anti", maintain_order="left")
             there = there.join(before, on=ROW_KEY, how="left", maintain_order="left")
         else:
             there = there.with_columns(pl.lit(False).alias(STANDS))
         parts = [
-            gone.with_columns(pl.lit(False).alias(EXISTS)),
+            removed.with_columns(pl.lit(False).alias(EXISTS)),
             there.with_columns(pl.col(STANDS).fill_null(False), pl.lit(True).alias(EXISTS)),
         ]
         order = [AT, *(marked(s)[m] for s in (self.left, self.right) for m in (TS, *s.place))]
         both = pl.concat([part for part in parts if len(part)], how="diagonal")
         return both.sort(EXISTS, *order)  # NULL first: an unmatched row of the right
 
-    def retire(self, stores: Stores, floor: int) -> None:
+    def retire(self, stores: Stores, horizon: int) -> None:
         if self.repeats:
-            stores[STORE].expire(floor)
+            stores[STORE].expire(horizon)

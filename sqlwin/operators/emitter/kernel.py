@@ -78,10 +78,10 @@ def changelog(frame: pl.DataFrame, output: Iterable[str], pairs: bool) -> pl.Dat
     frame: `output`, `__old.*` where something is retracted, and `__revision`, `__stands`,
     `__exists`, `__word`, `__row_key`.
     """
-    names, gone = list(output), not frame[EXISTS].all()
+    names, removed = list(output), not frame[EXISTS].all()
     last = pl.when(EXISTS).then(_op(pl.lit("+U"), pl.lit("+I"))).otherwise(pl.lit("-D"))
     emitted = frame.select(
-        *(_last(frame, name) if gone else pl.col(name) for name in names),
+        *(_last(frame, name) if removed else pl.col(name) for name in names),
         *_change(last, pl.col(REVISION) + 1),
     )
     replaced = pl.col(STANDS) & pl.col(EXISTS)

@@ -49,7 +49,7 @@ class Results(ABC):
     """An operator whose results a ledger emits. ids: a frame with the ledger's identity."""
 
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     weighted: bool = False
 
     @property
@@ -149,9 +149,9 @@ class ResultLedger(ResultRecords):
     def all_open(self, stores: Stores) -> Iterator[pl.DataFrame]:
         """Every open result full, by force, if it was not yet."""
         known = self.known(self.results.open_results(stores), stores).filter(~pl.col(FORCED))
-        gone = self.known(self.emptied(known, stores), stores)
-        gone = self.results.judged(gone, stores).filter(~LATE) if len(gone) else gone
-        yield gone.with_columns(FULL.alias(WORD))
+        removed = self.known(self.emptied(known, stores), stores)
+        removed = self.results.judged(removed, stores).filter(~LATE) if len(removed) else removed
+        yield removed.with_columns(FULL.alias(WORD))
         yield known.with_columns(FULL.alias(WORD), pl.lit(True).alias(FORCED))
 
     def _all_late(self, stores: Stores) -> Iterator[pl.DataFrame]:
@@ -211,13 +211,13 @@ class ResultLedger(ResultRecords):
             return there
         empty_ = known.join(there, on=list(self.identity), how="anti", nulls_equal=True)
         self._quiet(empty_.filter(~pl.col(STANDS), pl.col(PENDING) > 0), stores)
-        gone = empty_.filter(STANDS).with_columns(pl.lit(False).alias(EXISTS))
-        return pl.concat([there, gone], how="diagonal") if len(gone) else there
+        removed = empty_.filter(STANDS).with_columns(pl.lit(False).alias(EXISTS))
+        return pl.concat([there, removed], how="diagonal") if len(removed) else there
 
     def changes(self, results: pl.DataFrame) -> pl.DataFrame:
         """What is emitted of results with values, `__exists` and `__word`."""
         return changelog(
-            self.results.presented(results), self.results.output, self.results.withdraw
+            self.results.presented(results), self.results.output, self.results.update_before
         )
 
     def revised(self, sent: pl.DataFrame) -> pl.DataFrame:

@@ -94,15 +94,15 @@ class SupersedingLedger(ResultLedger):
     # What a batch changes.
 
     def on_change(
-        self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores, now: int
+        self, added: pl.DataFrame, left: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        """Results `came` to have other rows, and `left` exist no more: note it.
+        """Results `added` to have other rows, and `left` exist no more: note it.
 
         Both of `implying`, with `__added` and `__final`. Gives those that came to be final out of
         open ones, which go out at once; no record is made for them.
         """
         self._put_left(left, stores, now)
-        stayed = self._inherited(came, left)
+        stayed = self._inherited(added, left)
         never = self.policy.late is Late.NEVER
         filled = pl.col(FINAL) & pl.col(OPENED) & (~pl.col(FORCED) | never)
         changed = self._renewed(stayed.filter(~filled), now)
@@ -133,16 +133,16 @@ class SupersedingLedger(ResultLedger):
         both = pl.concat([corrections, rest.select(corrections.columns)])
         self._write(both.with_columns(pl.lit(False).alias(EXISTS)), stores)
 
-    def _inherited(self, came: pl.DataFrame, left: pl.DataFrame) -> pl.DataFrame:
-        """`came` with what was pending in results that they supersede."""
+    def _inherited(self, added: pl.DataFrame, left: pl.DataFrame) -> pl.DataFrame:
+        """`added` with what was pending in results that they supersede."""
         if left.is_empty():
-            return came.with_columns(pl.lit(False).alias(OPENED))
+            return added.with_columns(pl.lit(False).alias(OPENED))
         opened = (~pl.col(FINAL)).alias(OPENED)
         others = left.select(*self.keys, FROM, UNTIL, DUE, PENDING, opened)
-        by = self.overlapping(came.select(self.identity), others).group_by(self.identity)
+        by = self.overlapping(added.select(self.identity), others).group_by(self.identity)
         of = [pl.col(DUE).min(), pl.col(PENDING).sum(), pl.col(OPENED).any()]
         on = list(self.identity)
-        joined = came.join(
+        joined = added.join(
             by.agg(of), on=on, how="left", nulls_equal=True, maintain_order="left", suffix=".by"
         )
         return joined.with_columns(

@@ -12,12 +12,12 @@ nearest is found anew and compared with the one last emitted.
 | `pending`, `revisions` | see `change_ledger`                                      |
 
 Invariant: a row that is out is so with its nearest, but for what LATE NEVER keeps silent.
-The nearest of a left row that is kept is kept: looking back, no row is let go but for a
-newer one that is itself out of retention; looking ahead, both sides are let go together.
+The nearest of a left row that is kept is kept: looking back, no row is evicted but for a
+newer one that is itself out of retention; looking ahead, both sides are evicted together.
 
 With a TTL rows are forgotten besides. A left row that is out stays so with the right row it
 was emitted with, though that is forgotten, until a nearer one comes. One that waits to be
-certain is found a right row among those that are there then.
+complete is found a right row among those that are there then.
 
 Worked example, `>=`, watermark 10: a left row at 8 and a right row at 5 have come; the left
 row went out with it. A right row at 6: `+U late`, revision 1.
@@ -36,7 +36,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, OLD, SIGN
 from sqlwin.operators.joins.asof_retention import retire
-from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.joins.nearest import ANEW, BACK, FOUND, KNOWN, MET, OUT, Nearest, window_of
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.sides import Arrivals, Columns, Side
@@ -46,12 +46,12 @@ from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
 from sqlwin.windows import AsOf
 
-WANTED, REPLACED, LIVES = "__wanted", "__replaced", "__lives"
+WANTED, REPLACED, LIVE = "__wanted", "__replaced", "__live"
 CERTAIN, MEETS, TAKEN = "__certain", "__meets", "__taken"
 
 
 @dataclass(frozen=True)
-class AsOfJoin(Joining):
+class AsOfJoin(JoinBase):
     """kind: `inner`, where a row without a right one is no result, or `left`."""
 
     left: Side
@@ -59,7 +59,7 @@ class AsOfJoin(Joining):
     match: AsOf
     kind: str
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in ("inner", "left"):
@@ -75,7 +75,7 @@ class AsOfJoin(Joining):
         kind: str,
         policy: Policy,
         slice_width: int,
-        withdraw: bool = False,
+        update_before: bool = False,
         **more: Any,
     ) -> AsOfJoin:
         """left, right: columns and keys of each side; more: as in `Side`."""
@@ -83,7 +83,7 @@ class AsOfJoin(Joining):
         one, other = ({"forgets": side in ttls, **more} for side in ("left", "right"))
         first = Side("left", *left, window, slice_width, **one)
         second = Side("right", *right, window.mirrored, slice_width, **other)
-        return cls(first, second, match, kind, policy, withdraw)
+        return cls(first, second, match, kind, policy, update_before)
 
     @property
     def repeats(self) -> bool:
@@ -119,11 +119,11 @@ class AsOfJoin(Joining):
             return self.nothing()
         self.left.put(lefts, stores)
         self.right.put(rights, stores)
-        moved = pl.concat([rights.new, rights.gone])
+        moved = pl.concat([rights.new, rights.removed])
         near = self.left.near(moved, self.right, stores)
         rows = pl.concat([lefts.new, near]).unique(self.left.identity, maintain_order=True)
         judged = self._judged(rows, lefts, rights, stores)
-        return self._tell(judged, lefts.gone, stores, now)
+        return self._tell(judged, lefts.removed, stores, now)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= stores.watermark:
@@ -131,8 +131,8 @@ class AsOfJoin(Joining):
         closed, stores.watermark = stores.watermark, watermark
         since = closed if self.match.backward else START
         known = self.nearest.valued(self.left.scan(stores, since, watermark), stores)
-        certain = self.nearest.certain(watermark) & ~self.nearest.settled(closed)
-        changes = self._shown(known.filter(certain), stores, now)
+        complete = self.nearest.complete(watermark) & ~self.nearest.was_complete(closed)
+        changes = self._shown(known.filter(complete), stores, now)
         emitted = self.ledger.emit(changes, stores, now)
         if self.policy.retain is not None:
             was, horizon = closed - self.policy.retain, watermark - self.policy.retain
@@ -142,7 +142,7 @@ class AsOfJoin(Joining):
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         since = stores.watermark if self.match.backward else START
         known = self.nearest.valued(self.left.scan(stores, since, END), stores)
-        return self._shown(known.filter(~self.nearest.settled(stores.watermark)), stores, now)
+        return self._shown(known.filter(~self.nearest.was_complete(stores.watermark)), stores, now)
 
     # What changes.
 
@@ -153,25 +153,25 @@ class AsOfJoin(Joining):
     def _judged(
         self, rows: pl.DataFrame, lefts: Arrivals, rights: Arrivals, stores: Stores
     ) -> pl.DataFrame:
-        """Rows, and those withdrawn, with what was emitted and whether a result is wanted."""
-        left, gone = self.left, (lefts.gone, rights.gone)
-        alive = self.nearest.valued(rows, stores, gone).with_columns(pl.lit(True).alias(LIVES))
-        dead = self.nearest.valued(left.less(lefts.gone, lefts.new), stores, gone)
-        known = pl.concat([alive, dead.with_columns(pl.lit(False).alias(LIVES))])
-        on, replaced = list(left.identity), lefts.gone.with_columns(pl.lit(True).alias(REPLACED))
+        """Rows, and those retracted, with what was emitted and whether a result is wanted."""
+        left, removed = self.left, (lefts.removed, rights.removed)
+        alive = self.nearest.valued(rows, stores, removed).with_columns(pl.lit(True).alias(LIVE))
+        dead = self.nearest.valued(left.less(lefts.removed, lefts.new), stores, removed)
+        known = pl.concat([alive, dead.with_columns(pl.lit(False).alias(LIVE))])
+        on, replaced = list(left.identity), lefts.removed.with_columns(pl.lit(True).alias(REPLACED))
         known = known.join(replaced.select(*on, REPLACED), on=on, how="left")
-        sure = self.nearest.certain(stores.watermark)
+        sure = self.nearest.complete(stores.watermark)
         found = pl.col(FOUND) | pl.lit(self.match.backward or not self.nearest.forgets)
         emitted = (sure & found) | pl.col(OUT) | pl.lit(self.policy.early is not None)
         return known.with_columns(
             pl.col(REPLACED).fill_null(False),
             sure.alias(CERTAIN),
-            (pl.col(LIVES) & emitted).alias(MEETS),
-            (pl.col(LIVES) & emitted & self._results).alias(WANTED),
+            (pl.col(LIVE) & emitted).alias(MEETS),
+            (pl.col(LIVE) & emitted & self._results).alias(WANTED),
         )
 
     def _tell(
-        self, known: pl.DataFrame, gone: pl.DataFrame, stores: Stores, now: int
+        self, known: pl.DataFrame, removed: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
         other = [pl.col(name).ne_missing(pl.col(OLD + name)) for name in self.right.columns]
         changed = pl.col(REPLACED) | pl.any_horizontal(other)
@@ -187,7 +187,7 @@ class AsOfJoin(Joining):
             pl.when(REPLACED).then(a).otherwise(b) for a, b in zip(by_old, by_row, strict=True)
         ]
         changes = [
-            self._change(self._as_emitted(moved.filter(OUT), gone), -1, *minus),
+            self._change(self._as_emitted(moved.filter(OUT), removed), -1, *minus),
             self._change(moved.filter(WANTED), 1, *by_row),
         ]
         taken = self.ledger.emitted_ever(pl.concat(changes), stores)
@@ -240,14 +240,14 @@ class AsOfJoin(Joining):
             *(expr.alias(old) for old, expr in now.items()),
         )
 
-    def _as_emitted(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+    def _as_emitted(self, rows: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
         """Rows with the values they were emitted with."""
         emitted = rows.with_columns(pl.col(OLD + name).alias(name) for name in self.right.columns)
-        if gone.is_empty():
+        if removed.is_empty():
             return emitted
         on = list(self.left.identity)
         others = emitted.filter(~pl.col(REPLACED))
-        old = emitted.drop(*self.left.columns).join(gone.select(*self.left.columns, *on), on=on)
+        old = emitted.drop(*self.left.columns).join(removed.select(*self.left.columns, *on), on=on)
         return pl.concat([others, old.select(others.columns)])
 
     def _change(self, rows: pl.DataFrame, sign: int, word: pl.Expr, due: pl.Expr) -> pl.DataFrame:

@@ -25,14 +25,14 @@ from sqlwin.state.contract import HORIZON
 def retire(nearest: Nearest, was: int, horizon: int, stores: Stores) -> int:
     """Let rows go; was: the horizon before. The horizon of left rows from now on."""
     back = nearest.match.backward
-    floor = horizon if back else nearest.floor(horizon, stores)
+    before = horizon if back else nearest.horizon(horizon, stores)
     for name in ("left", KNOWN):
-        stores[name].expire(floor)
+        stores[name].expire(before)
     if back:
         stores["right"].cut(_outdone(nearest.right, was, horizon, stores))
     else:
-        stores["right"].expire(floor)
-    return floor
+        stores["right"].expire(before)
+    return before
 
 
 def _outdone(right: Side, was: int, horizon: int, stores: Stores) -> pl.DataFrame:

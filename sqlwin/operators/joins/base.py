@@ -2,7 +2,7 @@
 
 | call     | goes out                                                             |
 |----------|----------------------------------------------------------------------|
-| on_tick  | if the streams were silent for TIMEOUT, rows emitted as if they were certain; |
+| on_tick  | if the streams were silent for TIMEOUT, rows emitted as if they were complete; |
 |          | then what is due by now                                              |
 | on_end   | the same rows, and all that waits                                    |
 """
@@ -26,14 +26,14 @@ from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import HORIZON
 
 
-class Joining(ABC):
+class JoinBase(ABC):
     """A join of two sides."""
 
     left: Side
     right: Side
     kind: str
     policy: Policy
-    withdraw: bool
+    update_before: bool
 
     @property
     def output(self) -> Columns:
@@ -57,12 +57,12 @@ class Joining(ABC):
 
     @abstractmethod
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
-        """Changes that emit the rows which are not certain as if they were."""
+        """Changes that emit the rows which are not complete as if they were."""
 
     @cached_property
     def ledger(self) -> ChangeLedger:
         sides = (self.left, self.right)
-        return ChangeLedger(self.output, *sides, self.policy, self.repeats, self.withdraw)
+        return ChangeLedger(self.output, *sides, self.policy, self.repeats, self.update_before)
 
     def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
         """What `on_batch` takes of the rows of a side: 0 is the left one. Stateless."""
@@ -91,7 +91,7 @@ class Joining(ABC):
     def nothing(self) -> pl.DataFrame:
         return self.ledger.nothing()
 
-    # What is asked.
+    # State queries.
 
     @property
     def equal(self) -> Columns:
@@ -107,13 +107,13 @@ class Joining(ABC):
     def order(self) -> tuple[str, ...]:
         return POSITION
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         why = "a row finds one partner, however far it is: such a join has no windows"
         raise QueryError(why, legal="messages(…), with join_keys")
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         """Those of both sides, `__side` first; a row has NULL in the columns of the other."""
-        found = [self._held(side, stretch, stores) for side in self._kept]
+        found = [self._held(side, between, stores) for side in self._kept]
         return pl.concat(found, how="diagonal")
 
     @property
@@ -121,12 +121,12 @@ class Joining(ABC):
         """The sides whose rows are in a store."""
         return self.left, self.right
 
-    def _held(self, side: Side, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def _held(self, side: Side, between: MessageRange, stores: Stores) -> pl.DataFrame:
         rows = side.scan(stores)
-        asked = replace(stretch, keys=self._keys_of(side, stretch.keys))
+        wanted = replace(between, keys=self._keys_of(side, between.keys))
         held = rows.select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
-        found = asked.of(held) if side.at == TS or side.dated else asked.counted(held)
-        if stores.sides is not None and stretch.keys is not None:
+        found = wanted.of(held) if side.at == TS or side.dated else wanted.counted(held)
+        if stores.sides is not None and between.keys is not None:
             stores.sides.note_rows(side.name, rows.join(found, on=[PART, SEQ], how="semi"))
         return found
 

@@ -1,8 +1,8 @@
 """Left rows of an ASOF join with the nearest right row of each, and what was emitted of them.
 
-Where rows have a TTL, a left row that is *met*, emitted or certain when it was looked
+Where rows have a TTL, a left row that is *met*, emitted or complete when it was looked
 at, keeps the right row it met when that one is forgotten: until a nearer one comes, or that
-one is withdrawn, or the left row is replaced. So it is known by its place as well.
+one is retracted, or the left row is replaced. So it is known by its place as well.
 
 | `left_known`                | is                                             |
 |-----------------------------|------------------------------------------------|
@@ -74,11 +74,11 @@ class Nearest:
         self,
         rows: pl.DataFrame,
         stores: Stores,
-        gone: tuple[pl.DataFrame, pl.DataFrame] | None = None,
+        removed: tuple[pl.DataFrame, pl.DataFrame] | None = None,
     ) -> pl.DataFrame:
         """Left rows with the nearest right row of each and what is known of them.
 
-        gone: the left and the right rows that a batch withdraws.
+        removed: the left and the right rows that a batch retracts.
         """
         left, right = self.left, self.right
         others = right.near(rows, left, stores)
@@ -93,7 +93,7 @@ class Nearest:
             [rows, found.with_columns(at.is_not_null().alias(FOUND))], how="horizontal"
         )
         known = self._with_known(valued, stores)
-        return self._standing(known, gone) if self.forgets else known
+        return self._standing(known, removed) if self.forgets else known
 
     def _with_known(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         left = self.left
@@ -105,14 +105,14 @@ class Nearest:
         return joined.with_columns(pl.col(OUT).fill_null(False))
 
     def _standing(
-        self, rows: pl.DataFrame, gone: tuple[pl.DataFrame, pl.DataFrame] | None
+        self, rows: pl.DataFrame, removed: tuple[pl.DataFrame, pl.DataFrame] | None
     ) -> pl.DataFrame:
         """With the right row that each has met, where that is nearer than any that is there.
 
-        `__back`: the one it has met is withdrawn; `__anew`: the row itself is.
+        `__back`: the one it has met is retracted; `__anew`: the row itself is.
         """
         right, own = marked(self.right), list(self.left.identity)
-        lefts, rights = gone or (None, None)
+        lefts, rights = removed or (None, None)
         keys = dict(zip(self.right.keys, self.left.keys, strict=True))
         met = {**keys, **{mark: OLD + mark for mark in right}}
         known = _flagged(
@@ -132,20 +132,20 @@ class Nearest:
         ]
         return known.with_columns(*kept, pl.col(FOUND) | stands)
 
-    def certain(self, closed: int) -> pl.Expr:
+    def complete(self, closed: int) -> pl.Expr:
         if self.match.backward:
             return pl.col(TS) < closed
         retain = self.retain
         leaves = pl.lit(False) if retain is None else pl.col(TS) < closed - retain
         return pl.when(FOUND).then(pl.col(marked(self.right)[TS]) < closed).otherwise(leaves)
 
-    def settled(self, closed: int) -> pl.Expr:
+    def was_complete(self, closed: int) -> pl.Expr:
         """Certain, and not only since what they waited for was forgotten."""
         if self.match.backward or not self.forgets:
-            return self.certain(closed)
-        return self.certain(closed) & pl.col(MET).fill_null(False)
+            return self.complete(closed)
+        return self.complete(closed) & pl.col(MET).fill_null(False)
 
-    def floor(self, horizon: int, stores: Stores) -> int:
+    def horizon(self, horizon: int, stores: Stores) -> int:
         """The first left row whose nearest, looking ahead, is within retention."""
         rows = self.valued(self.left.scan(stores, START, horizon), stores)
         wanted = rows.filter(pl.col(marked(self.right)[TS]) >= horizon)
@@ -154,12 +154,12 @@ class Nearest:
 
 
 def _flagged(
-    rows: pl.DataFrame, gone: pl.DataFrame | None, on: dict[str, str], flag: str
+    rows: pl.DataFrame, removed: pl.DataFrame | None, on: dict[str, str], flag: str
 ) -> pl.DataFrame:
-    """With whether each is of `gone`, whose columns are called as `on` says."""
-    if gone is None or gone.is_empty():
+    """With whether each is of `removed`, whose columns are called as `on` says."""
+    if removed is None or removed.is_empty():
         return rows.with_columns(pl.lit(False).alias(flag))
-    flagged = gone.select(
+    flagged = removed.select(
         *(pl.col(old).alias(new) for old, new in on.items()), pl.lit(True).alias(flag)
     )
     joined = rows.join(flagged, on=list(on.values()), how="left", maintain_order="left")

@@ -32,7 +32,7 @@ from sqlwin.operators.joins.sides import PASSED_WHERE, POS, Arrivals, Columns, S
 from sqlwin.operators.order.numbering import NUMBER
 from sqlwin.operators.order.ordering import CERTAIN, COUNTERS, FIXED, Ordering
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.operators.weights import effective, parted
+from sqlwin.operators.weights import effective, split
 from sqlwin.schema import POSITION, TS, WEIGHT
 from sqlwin.state.contract import Layout
 
@@ -96,11 +96,11 @@ class NumberedSide(Side):
             nothing = self.layout.empty().select(*self.row)
             return Arrivals(nothing, nothing)
         changed = self.ordering.change(batch, stores).filter(PASSED_WHERE).rename({NUMBER: POS})
-        gone, came = parted(changed.select(*self.row, WEIGHT))
-        same = gone.join(came, on=list(self.row), how="semi", nulls_equal=True)
-        gone, came = self.less(gone, same), self.less(came, same)
-        moved = gone.join(came, on=self._but_number, how="semi", nulls_equal=True)
-        return Arrivals(came, self.less(gone, moved), moved)
+        removed, added = split(changed.select(*self.row, WEIGHT))
+        same = removed.join(added, on=list(self.row), how="semi", nulls_equal=True)
+        removed, added = self.less(removed, same), self.less(added, same)
+        moved = removed.join(added, on=self._but_number, how="semi", nulls_equal=True)
+        return Arrivals(added, self.less(removed, moved), moved)
 
     def fresh(self, arrivals: Arrivals, *pairs: pl.DataFrame) -> Arrivals:
         """Without rows that have another number alone, and are in none of `pairs`."""
@@ -109,7 +109,7 @@ class NumberedSide(Side):
         merely = arrivals.moved
         for each in pairs:
             merely = self.less(merely, of_pairs(self, each))
-        return Arrivals(self.less(arrivals.new, merely), arrivals.gone)
+        return Arrivals(self.less(arrivals.new, merely), arrivals.removed)
 
     @property
     def _but_number(self) -> list[str]:
@@ -125,11 +125,11 @@ class NumberedSide(Side):
         if retain is not None:
             self.ordering.fix(watermark - retain, stores)
 
-    def certain(self, counted: int, stores: Stores) -> int:
+    def complete(self, counted: int, stores: Stores) -> int:
         """How many rows the watermark has passed. counted: messages that have come."""
         return self._counter(CERTAIN, stores) if self.by_time else counted
 
-    def fixed(self, counted: int, stores: Stores) -> int:
+    def final(self, counted: int, stores: Stores) -> int:
         """How many rows are out of retention."""
         return self._counter(FIXED, stores) if self.by_time else counted
 
@@ -137,7 +137,7 @@ class NumberedSide(Side):
         known = self.ordering.counts(stores)[name]
         return int(known[0]) if len(known) else COUNTERS[name]
 
-    def settled_below(self, own: int, others: int) -> int:
+    def final_below(self, own: int, others: int) -> int:
         """Rows at earlier numbers are among the first `own` of their side, and their partners
         among the first `others` of the other side."""
         reach = self.window.high
@@ -145,8 +145,8 @@ class NumberedSide(Side):
             return START
         return min(own + 1 if self.by_time else END, others - reach + 1)
 
-    def evict(self, floor: int, stores: Stores) -> int:
+    def evict(self, horizon: int, stores: Stores) -> int:
         """Forget rows before this number; the time before which all are forgotten by now."""
-        gone = self.scan(stores, START, floor)[TS]
-        stores[self.name].expire(floor)
-        return int(gone.max()) if len(gone) else START  # type: ignore[arg-type]
+        removed = self.scan(stores, START, horizon)[TS]
+        stores[self.name].expire(horizon)
+        return int(removed.max()) if len(removed) else START  # type: ignore[arg-type]

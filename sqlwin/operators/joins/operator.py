@@ -10,7 +10,7 @@ watermark had passed both its rows, else `full`; it never changes.
 | `left`, `right`             | the row; see `join_sides`                    |
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
 | `pending`, `revisions`      | see `change_ledger`                          |
-| `left_floors`, `right_floors` | see `floors`; with RETAIN n ROWS of rows that may be withdrawn |
+| `left_floors`, `right_floors` | see `floors`; with RETAIN n ROWS of rows that may be retracted |
 | `counts`                    | under ROWS: messages of each side            |
 
 Invariant: every match of two rows of which one may still come is found when the second
@@ -19,7 +19,7 @@ comes, for the first is kept until none can; and the matches found before are co
 Worked example, SAMZA-552's: Shipments JOIN Orders OVER (RANGE 2 min). A shipment holds
 orders of up to 120 s before it, so `low` is -120 s. The order of 8:59:10 and the shipment of
 9:01:10 are exactly so far apart: a pair. One of 9:01:11 is none, and once the watermark is
-past 9:01:10 the order is let go, if RETAIN is 0.
+past 9:01:10 the order is evicted, if RETAIN is 0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from sqlwin.operators.emitter.change_ledger import Due
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN
 from sqlwin.operators.horizon import by_time
-from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.joins.padding import Alone
 from sqlwin.operators.joins.pairing import AT, Changes, Pairing, Residual, marked, of_pairs
 from sqlwin.operators.joins.retention import Newest
@@ -62,11 +62,11 @@ COUNTS = "counts"
 
 
 @dataclass(frozen=True)
-class WindowJoin(Joining):
+class WindowJoin(JoinBase):
     """left, right: sides whose windows mirror each other. kind: of `ALONE`.
 
     residual: which of the pairs that are near enough match; a frame of the left columns and
-    then the right ones to BOOLEAN, NULL for no. withdraw: a `+U` stands below its `-U`.
+    then the right ones to BOOLEAN, NULL for no. update_before: a `+U` stands below its `-U`.
     """
 
     left: Side
@@ -74,7 +74,7 @@ class WindowJoin(Joining):
     kind: str
     policy: Policy
     residual: Residual | None = None
-    withdraw: bool = False
+    update_before: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in ALONE:
@@ -125,15 +125,15 @@ class WindowJoin(Joining):
             return self.nothing()
         bounds, due = self._bounds(stores), self.ledger.due(now)
         pairs = self.pairing.changes(lefts, rights, stores)
-        gone, came = pairs.gone, pairs.came
-        stores.note(pl.concat([gone, came]))
+        removed, added = pairs.removed, pairs.added
+        stores.note(pl.concat([removed, added]))
         self.left.put(lefts, stores)
         self.right.put(rights, stores)
-        changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]
+        changes = [self._pairs(removed, -1, due, stores), self._pairs(added, 1, due, stores)]
         for each in self.alone:
             arrived = lefts if each.side is self.left else rights
             moment = Moment(now, due, stores.watermark, bounds[each.side.name])
-            changes.append(self._by_themselves(each, arrived, gone, came, moment, stores))
+            changes.append(self._by_themselves(each, arrived, removed, added, moment, stores))
         taken = self.ledger.emitted_ever(pl.concat(changes), stores)
         risen = [
             each.unmatched_of(_untouched(each.side, pairs), stores, now) for each in self.alone
@@ -142,7 +142,7 @@ class WindowJoin(Joining):
         if not self.by_count:
             return emitted
         self._count(lefts, rights, stores)
-        return pl.concat([emitted, self._become_certain(bounds, stores, now)])
+        return pl.concat([emitted, self._become_complete(bounds, stores, now)])
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= stores.watermark and not self.newest:
@@ -152,18 +152,18 @@ class WindowJoin(Joining):
         for each in self.newest:
             each.note(stores)
             each.expire(by_time(stores.watermark, self.policy.retain), stores)
-        return self.nothing() if self.by_count else self._become_certain(bounds, stores, now)
+        return self.nothing() if self.by_count else self._become_complete(bounds, stores, now)
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Of the rows of both sides, `__side` first, those that hold an instant of it."""
-        found, certain = [], self._bounds(stores)
+        found, complete = [], self._bounds(stores)
         for side, other in ((self.left, self.right), (self.right, self.left)):
-            there = reaching(side, question.lo, question.hi, stores)
-            rows = of_keys(there, self._keys_of(side, question.keys)).sort(POSITION)
+            there = reaching(side, query.lo, query.hi, stores)
+            rows = of_keys(there, self._keys_of(side, query.keys)).sort(POSITION)
             others = other.near(rows, side, stores).sort(POSITION)
-            if stores.sides is not None and question.keys is not None:
+            if stores.sides is not None and query.keys is not None:
                 stores.sides.note_rows(side.name, rows)
-            known = pl.lit(side.name).alias(SIDE), said(pl.col(side.at) < certain[side.name])
+            known = pl.lit(side.name).alias(SIDE), said(pl.col(side.at) < complete[side.name])
             found.append(scopes(rows, others, side, other).with_columns(*known))
         columns = (SIDE, *self.left.columns, *self.right.columns, *EDGES, STATE, *EXTENT, *POSITION)
         return pl.concat(found, how="diagonal").select(columns)
@@ -195,14 +195,14 @@ class WindowJoin(Joining):
         self,
         alone: Alone,
         arrivals: Arrivals,
-        gone: pl.DataFrame,
-        came: pl.DataFrame,
+        removed: pl.DataFrame,
+        added: pl.DataFrame,
         moment: Moment,
         stores: Stores,
     ) -> pl.DataFrame:
-        touched = alone.touched(arrivals, gone, came, stores)
-        changes = self.ledger.emitted_ever(alone.changes(touched, arrivals.gone, moment), stores)
-        alone.remember(touched, arrivals.gone, changes, moment, stores)
+        touched = alone.touched(arrivals, removed, added, stores)
+        changes = self.ledger.emitted_ever(alone.changes(touched, arrivals.removed, moment), stores)
+        alone.remember(touched, arrivals.removed, changes, moment, stores)
         return changes
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
@@ -212,14 +212,14 @@ class WindowJoin(Joining):
     # Certainty, and what leaves.
 
     def _bounds(self, stores: Stores) -> dict[str, int]:
-        """Of each side the position below which rows are certain."""
+        """Of each side the position below which rows are complete."""
         counts, retain = self._counted(stores), self.policy.retain
         return {
-            side.name: side.certain_below(stores.watermark, counted, retain)
+            side.name: side.complete_below(stores.watermark, counted, retain)
             for side, counted in zip((self.left, self.right), reversed(counts), strict=True)
         }
 
-    def _become_certain(self, were: dict[str, int], stores: Stores, now: int) -> pl.DataFrame:
+    def _become_complete(self, were: dict[str, int], stores: Stores, now: int) -> pl.DataFrame:
         bounds = self._bounds(stores)
         changes = [
             each.unmatched(stores, now, were[each.side.name], bounds[each.side.name])
@@ -238,14 +238,14 @@ class WindowJoin(Joining):
     def _retire(self, stores: Stores) -> None:
         counts, retain, horizons = self._counted(stores), self.policy.retain, []
         for side, counted in zip((self.left, self.right), reversed(counts), strict=True):
-            horizons.append(side.floor(stores.watermark, counted, retain))
+            horizons.append(side.horizon(stores.watermark, counted, retain))
             stores[side.name].expire(horizons[-1])
         for each in self.alone:
-            stores[each.store].expire(stores[each.side.name].floor)
+            stores[each.store].expire(stores[each.side.name].horizon)
         # a pair goes with the row that has a time; a row without one may be emitted by itself
         by_time = [
-            floor
-            for side, floor in zip((self.left, self.right), horizons, strict=True)
+            horizon
+            for side, horizon in zip((self.left, self.right), horizons, strict=True)
             if side.timed or side.name in ALONE[self.kind]
         ]
         self.ledger.retire(stores, min(by_time, default=START))
@@ -265,10 +265,10 @@ class WindowJoin(Joining):
 
 def _untouched(side: Side, pairs: Changes) -> pl.DataFrame:
     """Rows that a batch settles, and to which it does nothing else."""
-    settled = pairs.settled.get(side.name, empty(side.row))
-    for each in (pairs.gone, pairs.came) if len(settled) else ():
-        settled = side.less(settled, of_pairs(side, each))
-    return settled
+    completed = pairs.completed.get(side.name, empty(side.row))
+    for each in (pairs.removed, pairs.added) if len(completed) else ():
+        completed = side.less(completed, of_pairs(side, each))
+    return completed
 
 
 _COUNTS: Columns = {"__at": pl.Int64(), "__left": pl.Int64(), "__right": pl.Int64()}

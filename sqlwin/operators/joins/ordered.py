@@ -1,16 +1,16 @@
 """Joins in ROWS of results: windows over rows that are numbered by event time.
 
 Which rows pair says their number, see `numbered_sides`; a late row gives those behind it other
-numbers, and so other partners. The join is that of rows which may be withdrawn, but for pairs
+numbers, and so other partners. The join is that of rows which may be retracted, but for pairs
 that stay: of two rows one of which goes and comes with another number, and is near enough still.
 
-A row is *settled* when neither its number nor those of its partners can change: then it may be
-let go. It is certain when the watermark is past it and past as many rows of the other side as its
+A row is *final* when neither its number nor those of its partners can change: then it may be
+evicted. It is complete when the watermark is past it and past as many rows of the other side as its
 window holds; of messages that come with their number, so many have come.
 
 | store    | record                                                             |
 |----------|--------------------------------------------------------------------|
-| `past`   | of each side the time before which all its rows are let go         |
+| `past`   | of each side the time before which all its rows are evicted         |
 | `left_ordered`, `left_counts`, … | see `ordering`                             |
 
 Worked example, the right row at most one number ahead: left rows at 10 and 30 have the numbers 1
@@ -52,7 +52,7 @@ class OrderedPairing(Pairing):
         on = [name for name in self.columns if name not in numbers]
         goes, comes = (
             one.join(other, on=on, how="anti", nulls_equal=True, maintain_order="left")
-            for one, other in ((moved.gone, moved.came), (moved.came, moved.gone))
+            for one, other in ((moved.removed, moved.added), (moved.added, moved.removed))
         )
         return Changes(goes, comes)
 
@@ -83,17 +83,17 @@ class OrderedJoin(WindowJoin):
         self._count(lefts, rights, stores)
         bounds, due = self._bounds(stores), self.ledger.due(now)
         pairs = self.pairing.changes(lefts, rights, stores)
-        gone, came = pairs.gone, pairs.came
+        removed, added = pairs.removed, pairs.added
         self.left.put(lefts, stores)
         self.right.put(rights, stores)
-        changes = [self._pairs(gone, -1, due, stores), self._pairs(came, 1, due, stores)]
+        changes = [self._pairs(removed, -1, due, stores), self._pairs(added, 1, due, stores)]
         risen = [self.ledger.none()]
         for each in self.alone:
             side, arrived = (self.left, lefts) if each.side is self.left else (self.right, rights)
-            fresh, name = side.fresh(arrived, gone, came), side.name
+            fresh, name = side.fresh(arrived, removed, added), side.name
             moment = Moment(now, due, stores.watermark, bounds[name])
-            changes.append(self._by_themselves(each, fresh, gone, came, moment, stores))
-            touched = (fresh.new, of_pairs(side, gone), of_pairs(side, came))
+            changes.append(self._by_themselves(each, fresh, removed, added, moment, stores))
+            touched = (fresh.new, of_pairs(side, removed), of_pairs(side, added))
             waited = self._waited(side, arrived, touched, (were[name], bounds[name]), stores)
             risen.append(each.unmatched_of(waited, stores, now))
         taken = self.ledger.emitted_ever(pl.concat(changes), stores)
@@ -109,16 +109,16 @@ class OrderedJoin(WindowJoin):
         bounds: tuple[int, int],
         stores: Stores,
     ) -> pl.DataFrame:
-        """Rows to which a batch gave nothing but a number, and that are certain by it.
+        """Rows to which a batch gave nothing but a number, and that are complete by it.
 
-        touched: other rows. bounds: below which rows were certain, and are.
+        touched: other rows. bounds: below which rows were complete, and are.
         """
         on, (were, are) = list(side.identity), bounds
         rows = side.scan(stores, were, are)
         if arrived.moved is not None:
-            waited, was_certain = _apart(arrived.moved, were)
+            waited, was_complete = _apart(arrived.moved, were)
             rose = arrived.new.join(waited, on=on, how="semi").filter(pl.col(POS) < are)
-            rows = side.less(pl.concat([rows, rose]).unique(on, maintain_order=True), was_certain)
+            rows = side.less(pl.concat([rows, rose]).unique(on, maintain_order=True), was_complete)
         for others in touched:
             rows = side.less(rows, others)
         return rows
@@ -130,16 +130,16 @@ class OrderedJoin(WindowJoin):
         for side in (self.left, self.right):
             side.pass_by(watermark, self.policy.retain, stores)
         stores.watermark = watermark
-        return self._become_certain(bounds, stores, now)
+        return self._become_complete(bounds, stores, now)
 
-    # What is asked.
+    # State queries.
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """By the numbers of rows."""
-        return self._timed(super().windows(question, stores))
+        return self._timed(super().windows(query, stores))
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
-        return self._timed(super().messages(stretch, stores))
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
+        return self._timed(super().messages(between, stores))
 
     def _timed(self, found: pl.DataFrame) -> pl.DataFrame:
         """Messages of a stream have no time that is theirs."""
@@ -149,7 +149,7 @@ class OrderedJoin(WindowJoin):
     # Certainty, and what leaves.
 
     def _bounds(self, stores: Stores) -> dict[str, int]:
-        below = self._below(NumberedSide.certain, stores)
+        below = self._below(NumberedSide.complete, stores)
         return {side.name: at for side, at in zip((self.left, self.right), below, strict=True)}
 
     def _below(
@@ -158,14 +158,14 @@ class OrderedJoin(WindowJoin):
         """Of each side the number below which rows and their partners are among these."""
         counts = self._counted(stores)
         left, right = numbers(self.left, counts[0], stores), numbers(self.right, counts[1], stores)
-        return self.left.settled_below(left, right), self.right.settled_below(right, left)
+        return self.left.final_below(left, right), self.right.final_below(right, left)
 
     def _retire(self, stores: Stores) -> None:
-        horizons, before = self._below(NumberedSide.fixed, stores), read_counts(PAST, stores, START)
+        horizons, before = self._below(NumberedSide.final, stores), read_counts(PAST, stores, START)
         sides = (self.left, self.right)
         past = [
-            max(was, side.evict(floor, stores))
-            for side, floor, was in zip(sides, horizons, before, strict=True)
+            max(was, side.evict(horizon, stores))
+            for side, horizon, was in zip(sides, horizons, before, strict=True)
         ]
         if tuple(past) != before:
             write_counts(PAST, past[0], past[1], stores)

@@ -8,10 +8,10 @@ Of each row of such a side it is known how many matches it has, and whether its 
 | `left_known`, `right_known` | `__matches`, `__out`; none where there is neither |
 
 Invariant: between two calls a row with a match is not out (SEMI: one without is not), and a
-certain row without one is; but for what LATE NEVER keeps silent.
+complete row without one is; but for what LATE NEVER keeps silent.
 
-Worked example, LEFT: a row at 10 that is certain at 15 and has no match is out, padded. A
-late right row makes it one: the padded row is withdrawn, with the word and the time of
+Worked example, LEFT: a row at 10 that is complete at 15 and has no match is out, padded. A
+late right row makes it one: the padded row is retracted, with the word and the time of
 that match.
 """
 
@@ -41,7 +41,7 @@ LATE = "late"
 
 @dataclass(frozen=True)
 class Alone:
-    """The rows of one side. kind: of the join. early: rows are emitted before they are certain."""
+    """The rows of one side. kind: of the join. early: rows are emitted before they are complete."""
 
     side: Side
     kind: str
@@ -70,41 +70,41 @@ class Alone:
     # Rows and matches come and go.
 
     def touched(
-        self, arrivals: Arrivals, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores
+        self, arrivals: Arrivals, removed: pl.DataFrame, added: pl.DataFrame, stores: Stores
     ) -> pl.DataFrame:
-        """Rows that a batch may emit or withdraw, with what is known of them from now on.
+        """Rows that a batch may emit or retract, with what is known of them from now on.
 
-        gone, came: pairs. A row withdrawn has no `__wanted`; one replaced has its new values.
+        removed, added: pairs. A row retracted has no `__wanted`; one replaced has its new values.
         """
         side, on = self.side, list(self.side.identity)
-        causes = [self._causes(came, 1, stores), self._causes(gone, -1, stores)]
-        there = [arrivals.new, *(each.select(*side.row) for each in causes), arrivals.gone]
+        causes = [self._causes(added, 1, stores), self._causes(removed, -1, stores)]
+        there = [arrivals.new, *(each.select(*side.row) for each in causes), arrivals.removed]
         rows = pl.concat(there).unique(on, keep="first", maintain_order=True)
         tallies = pl.concat(causes).group_by(on).agg(pl.col(MATCHES).sum(), pl.col(CAUSES).any())
-        emitted = self._known(rows, stores, arrivals.gone).join(
+        emitted = self._known(rows, stores, arrivals.removed).join(
             tallies, on=on, how="left", suffix=".more", maintain_order="left"
         )
         more = pl.col(MATCHES) + pl.col(f"{MATCHES}.more").fill_null(0)
-        was_replaced = self._among(emitted, arrivals.gone)
-        lives = ~was_replaced | self._among(emitted, arrivals.new)
+        was_replaced = self._among(emitted, arrivals.removed)
+        live = ~was_replaced | self._among(emitted, arrivals.new)
         touched = emitted.with_columns(
             more.alias(MATCHES),
             *(pl.col(cause).fill_null(False) for cause in CAUSES),
             was_replaced.alias(REPLACED),
-            lives.alias("__lives"),
+            live.alias("__live"),
         ).drop(f"{MATCHES}.more")
         return self.side.bounded(touched, stores)
 
-    def changes(self, touched: pl.DataFrame, gone: pl.DataFrame, moment: Moment) -> pl.DataFrame:
-        """What becomes true and untrue of `touched` rows. gone: those withdrawn or replaced."""
+    def changes(self, touched: pl.DataFrame, removed: pl.DataFrame, moment: Moment) -> pl.DataFrame:
+        """What becomes true and untrue of `touched` rows. removed: those retracted or replaced."""
         rows = touched.with_columns(self._wanted(moment))
         same = pl.col(OUT) == pl.col(WANTED)
         moved = rows.filter(~same | (pl.col(WANTED) & pl.col(REPLACED)))
         old, new = moved.filter(pl.col(OUT)), moved.filter(pl.col(WANTED))
-        withdrawn = self._as_they_were(old, gone)
+        retracted = self._as_they_were(old, removed)
         return pl.concat(
             [
-                self._change(withdrawn, -1, self._undone(moment)),
+                self._change(retracted, -1, self._undone(moment)),
                 self._change(new, 1, self._done(moment)),
             ]
         )
@@ -112,24 +112,24 @@ class Alone:
     def remember(
         self,
         touched: pl.DataFrame,
-        gone: pl.DataFrame,
+        removed: pl.DataFrame,
         taken: pl.DataFrame,
         moment: Moment,
         stores: Stores,
     ) -> None:
-        """taken: the changes that go out some time; those left out change nothing. gone: rows
-        withdrawn or replaced, whose keys may be others now."""
+        """taken: the changes that go out some time; those left out change nothing. removed: rows
+        retracted or replaced, whose keys may be others now."""
         if touched.is_empty():
             return
-        if self._keys and len(gone):
+        if self._keys and len(removed):
             none = (pl.lit(0, pl.Int64).alias(MATCHES), pl.lit(False).alias(OUT))
-            stores[self.store].put(gone.with_columns(none).select(*self.known))
+            stores[self.store].put(removed.with_columns(none).select(*self.known))
         rows = touched.with_columns(self._wanted(moment), self._row_key)
         silent = (pl.col(OUT) != pl.col(WANTED)) & ~pl.col(ROW_KEY).is_in(taken[ROW_KEY].to_list())
         out = pl.when(silent).then(OUT).otherwise(WANTED).alias(OUT)
         stores[self.store].put(rows.with_columns(out).select(*self.known))
 
-    # Rows become certain.
+    # Rows become complete.
 
     def unmatched(self, stores: Stores, now: int, lo: int = START, hi: int = END) -> pl.DataFrame:
         """Changes that emit the rows of these positions that have no match, and are not out."""
@@ -161,11 +161,11 @@ class Alone:
         )
 
     def _known(
-        self, rows: pl.DataFrame, stores: Stores, gone: pl.DataFrame | None = None
+        self, rows: pl.DataFrame, stores: Stores, removed: pl.DataFrame | None = None
     ) -> pl.DataFrame:
-        """Rows with their records beside them; of those in `gone` by the keys that they had."""
+        """Rows with their records beside them; of those in `removed` by the keys that they had."""
         side, on = self.side, list(self.side.identity)
-        had = rows.select(*on, *self._keys) if gone is None else self._before(rows, gone)
+        had = rows.select(*on, *self._keys) if removed is None else self._before(rows, removed)
         keys = had.select(side.first).unique() if side.first else None
         found = stores[self.store].scan(*bounds(rows[on[0]]), keys)
         known = found.join(had, on=[*on, *self._keys], how="semi", nulls_equal=True)
@@ -183,10 +183,10 @@ class Alone:
         """Those that a record is found by."""
         return [name for name in (*self.side.first, *self.side.order) if name in self.side.keys]
 
-    def _before(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+    def _before(self, rows: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
         """What distinguishes rows, and the keys that they had."""
         on = list(self.side.identity)
-        both = pl.concat([each.select(*on, *self._keys) for each in (gone, rows)])
+        both = pl.concat([each.select(*on, *self._keys) for each in (removed, rows)])
         return both.unique(on, keep="first", maintain_order=True)
 
     def _among(self, rows: pl.DataFrame, others: pl.DataFrame) -> pl.Expr:
@@ -197,34 +197,34 @@ class Alone:
 
     def _wanted(self, moment: Moment) -> pl.Expr:
         matched = pl.col(MATCHES) > 0
-        emitted = (pl.col(self.side.ends) < moment.certain) | pl.col(OUT) | pl.lit(self.early)
+        emitted = (pl.col(self.side.ends) < moment.complete) | pl.col(OUT) | pl.lit(self.early)
         wanted = matched if self.kind == "semi" else ~matched & emitted
-        return (wanted & pl.col("__lives")).alias(WANTED)
+        return (wanted & pl.col("__live")).alias(WANTED)
 
-    def _as_they_were(self, rows: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+    def _as_they_were(self, rows: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
         """Rows that are replaced, with their old values."""
-        if gone.is_empty():
+        if removed.is_empty():
             return rows
         on = list(self.side.identity)
         others = rows.filter(~pl.col(REPLACED))
-        old = rows.drop(*self.side.columns).join(gone.select(*self.side.columns, *on), on=on)
+        old = rows.drop(*self.side.columns).join(removed.select(*self.side.columns, *on), on=on)
         return pl.concat([others, old.select(others.columns)])
 
     def _undone(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
-        """The word and the time of a withdrawal."""
-        came = CAUSES[2:] if self.kind == "semi" else CAUSES[:2]
-        row, pairs = self._by_row(moment), by_pairs(moment, *came)
-        withdrawn = pl.col(REPLACED)
-        return either(withdrawn, row, pairs)
+        """The word and the time of a retraction."""
+        added = CAUSES[2:] if self.kind == "semi" else CAUSES[:2]
+        row, pairs = self._by_row(moment), by_pairs(moment, *added)
+        retracted = pl.col(REPLACED)
+        return either(retracted, row, pairs)
 
     def _done(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         if self.kind == "semi":
             return by_pairs(moment, *CAUSES[:2])
         late = _late(pl.col(TS), moment.watermark, self.side.dated)
         known = (pl.lit(LATE), pl.lit(moment.due.late, pl.Int64()))
-        certain = either(late, known, (pl.lit("full"), pl.lit(moment.now, pl.Int64())))
+        complete = either(late, known, (pl.lit("full"), pl.lit(moment.now, pl.Int64())))
         early = (pl.lit("early"), pl.lit(moment.due.early, pl.Int64()))
-        return either(pl.col(self.side.ends) < moment.certain, certain, early)
+        return either(pl.col(self.side.ends) < moment.complete, complete, early)
 
     def _by_row(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         late = _late(pl.col(TS), moment.watermark, self.side.dated)

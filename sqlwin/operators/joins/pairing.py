@@ -49,14 +49,14 @@ def of_pairs(side: Side, pairs: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Changes:
-    """Pairs that a batch withdraws, `gone`, and pairs that it makes, `came`.
+    """Pairs that a batch retracts, `removed`, and pairs that it makes, `added`.
 
-    settled: by the name of a side, rows that are certain by what the batch did to others.
+    completed: by the name of a side, rows that are complete by what the batch did to others.
     """
 
-    gone: pl.DataFrame
-    came: pl.DataFrame
-    settled: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    removed: pl.DataFrame
+    added: pl.DataFrame
+    completed: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ class Pairing:
         lefts = self.left.near(pl.concat([right.new, right.were]), self.right, stores)
         rights = self.right.near(pl.concat([left.new, left.were]), self.left, stores)
         stay = self.left.less(lefts, left.were)
-        gone = pl.concat([self.of(left.were, rights), self.of(stay, right.were)])
+        removed = pl.concat([self.of(left.were, rights), self.of(stay, right.were)])
         there = pl.concat([self.right.less(rights, right.were), right.new])
-        came = pl.concat([self.of(left.new, there), self.of(stay, right.new)])
-        return Changes(gone, came)
+        added = pl.concat([self.of(left.new, there), self.of(stay, right.new)])
+        return Changes(removed, added)
 
     def of(self, left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
         """The pairs of two frames of rows."""

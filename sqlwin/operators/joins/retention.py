@@ -1,12 +1,12 @@
-"""Which rows of a side RETAIN n ROWS lets go: those with n greater ones of their keys.
+"""Which rows of a side RETAIN n ROWS evicts: those with n greater ones of their keys.
 
 It counts the rows of one side with equal keys, NULLs among them; all rows of the side where
 the join has no equality. Their *horizon* is the instant of the n-th greatest. A row below it
-is let go once the watermark has passed its window, so no match that is on time is lost; one
+is evicted once the watermark has passed its window, so no match that is on time is lost; one
 that comes late and below it has expired. Where partners may be later without end there is
-no window to wait for: the row is let go when the watermark is past it.
+no window to wait for: the row is evicted when the watermark is past it.
 
-Where rows may be withdrawn the horizon is the greatest that it ever was, see `horizon`.
+Where rows may be retracted the horizon is the greatest that it ever was, see `horizon`.
 
 Invariant: the stores hold the n greatest rows of every key of the side.
 
@@ -49,7 +49,7 @@ class Newest(KeyHorizons):
 
     @cached_property
     def reached(self) -> Horizons | None:
-        """Where horizons are noted, for rows may be withdrawn."""
+        """Where horizons are noted, for rows may be retracted."""
         types = {key: self.side.columns[key] for key in self.side.keys}
         name = f"{self.side.name}_{STORE}"
         return Horizons(types, name, ttl=None) if self.side.weighted else None
@@ -62,12 +62,12 @@ class Newest(KeyHorizons):
         return nth_newest(kept, self.side.keys, TS, self.rows)
 
     def passed(self, horizons: pl.DataFrame, closed: int) -> pl.DataFrame:
-        """Floors below which rows are let go at this watermark."""
+        """Horizons below which rows are evicted at this watermark."""
         until = max(closed - max(self.side.window.high or 0, 0), START)
         return horizons.with_columns(pl.min_horizontal(HORIZON, pl.lit(until, pl.Int64)))
 
     def evict(self, alone: Alone | None, stores: Stores, now: int) -> list[pl.DataFrame]:
-        """Forget rows; changes that emit those of them that had no window to be certain by.
+        """Forget rows; changes that emit those of them that had no window to be complete by.
 
         alone: the side's rows, where they make results by themselves.
         """

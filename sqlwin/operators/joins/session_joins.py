@@ -3,8 +3,8 @@
 Each row is in one session of its side, `[first, last + gap)` over all rows of its session key,
 or, where one side has none, at its instant. A pair matches if these have an instant in common,
 further keys are equal and the residual is true. A late row may make a session grow, or bridge
-two, so that more rows match; one that is withdrawn may part it, so that fewer do. What is
-emitted of a row by itself is as in other joins (`padding`); it is certain when the watermark is
+two, so that more rows match; one that is retracted may split it, so that fewer do. What is
+emitted of a row by itself is as in other joins (`padding`); it is complete when the watermark is
 past the end of its session.
 
 | store                       | record                                      |
@@ -17,7 +17,7 @@ Invariant: between two calls the matches emitted, or waiting, are those of all r
 
 Worked example, LEFT, gaps of 10: a left row at 0, a right one at 12: [0, 10) and [12, 22) do
 not overlap. Watermark 11: the left row goes out, padded. A late left row at 8 makes its session
-[0, 18): the padded row is withdrawn, and both left rows pair with the right one. The first pair
+[0, 18): the padded row is retracted, and both left rows pair with the right one. The first pair
 is not late, for the watermark has not passed 12.
 """
 
@@ -69,20 +69,20 @@ class SessionJoin(WindowJoin):
     def order(self) -> tuple[str, ...]:
         return (*reversed(EDGES), SIDE)
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """The sessions of both sides that overlap it, `__side` first."""
-        found = [self._sessions(side, question, stores) for side in (self.left, self.right)]
+        found = [self._sessions(side, query, stores) for side in (self.left, self.right)]
         return pl.concat(found)
 
-    def _sessions(self, side: SessionSide, question: StateQuery, stores: Stores) -> pl.DataFrame:
-        keys = self._keys_of(side, question.keys)
+    def _sessions(self, side: SessionSide, query: StateQuery, stores: Stores) -> pl.DataFrame:
+        keys = self._keys_of(side, query.keys)
         wanted = None if keys is None else keys.select(side.partition).unique()
-        held = side.spans.sessions(stores).find_sessions(START, question.hi, wanted)
+        held = side.spans.sessions(stores).find_sessions(START, query.hi, wanted)
         if stores.sides is not None and wanted is not None:
-            stores.sides.note_rows(side.name, held.filter(pl.col(UNTIL) > question.lo))
+            stores.sides.note_rows(side.name, held.filter(pl.col(UNTIL) > query.lo))
         named = zip(side.partition, self.left.partition, strict=True)
         edges = zip((FROM, UNTIL), EDGES, strict=True)
-        return held.filter(pl.col(UNTIL) > question.lo).select(
+        return held.filter(pl.col(UNTIL) > query.lo).select(
             pl.lit(side.name).alias(SIDE),
             *(pl.col(own).alias(name) for own, name in named),
             *(pl.col(at).cast(INSTANT).alias(name) for at, name in edges),
@@ -95,9 +95,9 @@ class SessionJoin(WindowJoin):
             return
         known = {each.side.name: each.store for each in self.alone}
         sides = self.left, self.right
-        horizon = self.left.floor(stores.watermark, 0, self.policy.retain)
+        horizon = self.left.horizon(stores.watermark, 0, self.policy.retain)
         reaching = [side.reaching(horizon, stores) for side in sides]
         for side, others in zip(sides, reversed(reaching), strict=True):
             names = [side.name, *([known[side.name]] if side.name in known else [])]
             side.evict(horizon, others, names, stores)
-        self.ledger.retire(stores, min(stores[side.name].floor for side in sides))
+        self.ledger.retire(stores, min(stores[side.name].horizon for side in sides))

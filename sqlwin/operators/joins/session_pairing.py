@@ -2,7 +2,7 @@
 
 Rows of a batch make sessions grow, or part them, so that rows pair, or cease to, which were
 all there before. What has changed is seen as *parts*: rows of the same session before and of
-the same one now. Rows that are new were in none, and those withdrawn are in none. A session
+the same one now. Rows that are new were in none, and those retracted are in none. A session
 that did not change is one part.
 
 | two parts                              | their pairs |
@@ -18,7 +18,7 @@ that it is gone.
 Worked example, gaps of 10: left rows at 0 and 20, so [0, 10) and [20, 30); a right row at 24,
 so [24, 34): it pairs with the row at 20. A late left row at 10 makes them [0, 30), with parts
 [0, 10), [20, 30) and the new row. The first and the last have new pairs, that with 24. The row
-at 10 is withdrawn: again there are three parts, and the pairs of two of them are gone.
+at 10 is retracted: again there are three parts, and the pairs of two of them are gone.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Grown:
             *self._staying(),
             self.new.with_columns(bounds[2:]),
         ]
-        if len(self.arrivals.gone):
+        if len(self.arrivals.removed):
             parts.append(self.old.rename(WERE).with_columns(bounds[:2]))
         columns = [*key, *NOW, *BEFORE]
         return pl.concat([part.select(columns) for part in parts]).with_row_index(PART)
@@ -86,13 +86,13 @@ class Grown:
             pl.min_horizontal(UNTIL, OWN_UNTIL).alias(UNTIL),
             PART,
         )
-        new, gone, stay = (
+        new, removed, stay = (
             spans.filter(parts.select(of).to_series()) for of in (come, go, ~come & ~go)
         )
         found = [
             (within(self.arrivals.new, TS, new, side.partition), new),
-            (within(self.arrivals.gone, TS, gone, side.partition), gone),
-            (side.less(side.held(stay, stores), self.arrivals.gone), stay),
+            (within(self.arrivals.removed, TS, removed, side.partition), removed),
+            (side.less(side.held(stay, stores), self.arrivals.removed), stay),
         ]
         on = [*side.partition, *NOW]
         return pl.concat(rows.join(of, on=on).select(*side.row, PART) for rows, of in found)
@@ -105,21 +105,21 @@ class SessionPairing(Pairing):
 
     def changes(self, left: Arrivals, right: Arrivals, stores: Stores) -> Changes:
         """Takes the rows into sessions."""
-        sides, settled = [], {}
+        sides, completed = [], {}
         for side, arrivals in ((self.left, left), (self.right, right)):
             made = side.regroup(arrivals, stores)
             sides.append(Grown(side, arrivals, made.old, made.new))
-            settled[side.name] = made.settled
+            completed[side.name] = made.completed
         lefts, rights = sides
         parts = (
             lefts.parts(_near(lefts, rights, stores)),
             rights.parts(_near(rights, lefts, stores)),
         )
-        came = self._pairs((lefts, rights), parts, (NOW, BEFORE), stores)
+        added = self._pairs((lefts, rights), parts, (NOW, BEFORE), stores)
         weighted = self.left.weighted or self.right.weighted
-        gone = self._pairs((lefts, rights), parts, (BEFORE, NOW), stores) if weighted else ()
+        removed = self._pairs((lefts, rights), parts, (BEFORE, NOW), stores) if weighted else ()
         none = empty(self.columns)
-        return Changes(pl.concat([none, *gone]), pl.concat([none, *came]), settled)
+        return Changes(pl.concat([none, *removed]), pl.concat([none, *added]), completed)
 
     def _pairs(
         self,

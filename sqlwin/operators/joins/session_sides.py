@@ -6,7 +6,7 @@
 | `left_sessions`, `right_sessions` | a session, with its first and last position         |
 
 A session is found among all rows of the side's session key. Since nothing but a pause ends
-it, it only grows, unless rows are withdrawn: then it may be shorter, parted or gone. It is
+it, it only grows, unless rows are retracted: then it may be shorter, split or gone. It is
 over for rows that come in time once the watermark is past its end, and for late ones once
 RETAIN is past it too: no row that may still come touches it then, nor brings a session of
 the other side into reach of it that did not overlap it before. For what is brought so far
@@ -19,14 +19,14 @@ is: the one that reaches over the horizon.
 Where rows of a side are in no session, each of its instants t stands for one, `[t, t + 1)`, which
 never grows: sessions of the other side overlap it that hold t.
 
-Rows that may be withdrawn are so only while they are in retention themselves, so none of a
+Rows that may be retracted are so only while they are in retention themselves, so none of a
 session that is over.
 
-Invariant: each row in the store that is not let go is in one session of the store.
+Invariant: each row in the store that is not evicted is in one session of the store.
 
 Worked example, a gap of 10: rows at 0 and 8 are the session [0, 18). At watermark 19 its
-rows are certain. With RETAIN 5 a late row at 18 joins it up to watermark 23; at 24 it is
-let go, whole. While the other side has the session [15, 40) it stays, up to watermark 45.
+rows are complete. With RETAIN 5 a late row at 18 joins it up to watermark 23; at 24 it is
+evicted, whole. While the other side has the session [15, 40) it stays, up to watermark 45.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ OWN_FROM, OWN_UNTIL = "__own_from", "__own_until"
 class Regrouped:
     """Sessions that a batch touched, as they were, `old`, and as they are, `new`.
 
-    settled: rows that stay, whose session was open before and ends below the watermark now.
+    completed: rows that stay, whose session was open before and ends below the watermark now.
     """
 
     old: pl.DataFrame
     new: pl.DataFrame
-    settled: pl.DataFrame
+    completed: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -123,22 +123,22 @@ class SessionSide(Side):
             nothing = self.spans.sessions(stores).find_sessions(START, START).clear()
             return Regrouped(nothing.select(columns), nothing.select(columns), none)
         if self.weighted:
-            old, new, settled = self._anew(arrivals, stores)
+            old, new, completed = self._anew(arrivals, stores)
         else:
-            (old, new), settled = self.spans.change(self.spans.lift(arrivals.new), stores), none
-        return Regrouped(old.select(columns), new.select(columns), settled.select(*self.row))
+            (old, new), completed = self.spans.change(self.spans.lift(arrivals.new), stores), none
+        return Regrouped(old.select(columns), new.select(columns), completed.select(*self.row))
 
     def _anew(
         self, arrivals: Arrivals, stores: Stores
     ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
         """Cut the rows of all sessions that a batch touches: these, what becomes of them, and
-        the rows that are settled."""
+        the rows that are completed."""
         store = self.spans.sessions(stores)
-        moved = self.spans.lift(pl.concat([arrivals.gone, arrivals.new]))
+        moved = self.spans.lift(pl.concat([arrivals.removed, arrivals.new]))
         first, last = extent_of(moved)
         near = store.find_sessions(first, last, moved.select(self.partition))
         old = met(near, moved, self.partition, self.spans.reached)[0].drop(RUN)
-        stay = self.less(self.held(old, stores), arrivals.gone)
+        stay = self.less(self.held(old, stores), arrivals.removed)
         new = self.spans.lift(pl.concat([stay.select(*self.row), arrivals.new])).select(old.columns)
         on = [*self.partition, FROM, UNTIL]
         store.remove(old.join(new, on=on, how="anti", nulls_equal=True))
@@ -174,12 +174,12 @@ class SessionSide(Side):
 
     # Rows that leave.
 
-    def certain_below(self, closed: int, counted: int, retain: int | None) -> int:
+    def complete_below(self, closed: int, counted: int, retain: int | None) -> int:
         """A row at the end of a session would still join it; one at the end of an instant not."""
         return closed + 1 if self.session.instant else closed
 
-    def floor(self, closed: int, counted: int, retain: int | None) -> int:
-        """Sessions that end earlier are let go."""
+    def horizon(self, closed: int, counted: int, retain: int | None) -> int:
+        """Sessions that end earlier are evicted."""
         return START if retain is None else closed - retain
 
     def reaching(self, horizon: int, stores: Stores) -> pl.DataFrame:

@@ -15,14 +15,14 @@ Where the equal keys come first a scan reads only those it is asked for.
 
 Invariant: in the store is each row that may match one that is not expired, and each that is
 not expired itself. So, of a side whose partners are at most `reach` later, those at
-`closed - reach - retain` and after. Under ROWS, where nothing expires, a row may be let go
-as soon as all its partners have come: then it cannot be withdrawn any more.
+`closed - reach - retain` and after. Under ROWS, where nothing expires, a row may be evicted
+as soon as all its partners have come: then it cannot be retracted any more.
 
 >>> from sqlwin.windows import JoinWindow, Unit
 >>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 10), slice_width=60)
 >>> side.layout.keys, side.layout.order
 ((), ('__ts', 'k', '__part', '__seq'))
->>> side.certain_below(100, 0, retain=20), side.floor(100, 0, retain=20)
+>>> side.complete_below(100, 0, retain=20), side.horizon(100, 0, retain=20)
 (90, 70)
 """
 
@@ -52,23 +52,23 @@ Columns = dict[str, pl.DataType]
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What a batch does to a side: rows it adds, rows it withdraws. A row replaced is in both.
+    """What a batch does to a side: rows it adds, rows it retracts. A row replaced is in both.
 
     moved: rows of which the number alone is another, as they were; as they are, they are among
     the new ones.
     """
 
     new: pl.DataFrame
-    gone: pl.DataFrame
+    removed: pl.DataFrame
     moved: pl.DataFrame | None = None
 
     def __bool__(self) -> bool:
-        return not (self.new.is_empty() and self.gone.is_empty())
+        return not (self.new.is_empty() and self.removed.is_empty())
 
     @property
     def were(self) -> pl.DataFrame:
         """Rows that are no longer there as they were."""
-        return self.gone if self.moved is None else pl.concat([self.gone, self.moved])
+        return self.removed if self.moved is None else pl.concat([self.removed, self.moved])
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class Side:
     """columns: of its rows. keys: equal to those of the other side, one by one.
 
     window: how far partners are from its rows. place: what distinguishes rows of one instant,
-    and breaks ties. large: the window is, so read by keys. weighted: rows may be withdrawn.
+    and breaks ties. large: the window is, so read by keys. weighted: rows may be retracted.
     forgets: by a TTL, so what corrects a row may have to stand for it. timed: they have an event
-    time; what has none is not let go by time.
+    time; what has none is not evicted by time.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Side:
 
     @property
     def ends(self) -> str:
-        """The column of `bounded` rows by which they are certain."""
+        """The column of `bounded` rows by which they are complete."""
         return self.at
 
     @cached_property
@@ -175,10 +175,10 @@ class Side:
     # Rows that come.
 
     def arrivals(self, batch: pl.DataFrame, stores: Stores) -> Arrivals:
-        """Of several rows of one position the last counts; a weight of -1 withdraws.
+        """Of several rows of one position the last counts; a weight of -1 retracts.
 
-        A position whose first row withdraws one that is not there is left alone; where
-        rows are forgotten, the withdrawal is.
+        A position whose first row retracts one that is not there is left alone; where
+        rows are forgotten, the retraction is.
         """
         if not self.weighted:
             rows = batch.select(*self.row)
@@ -240,11 +240,11 @@ class Side:
 
     # Rows that leave.
 
-    def certain_below(self, closed: int, counted: int, retain: int | None) -> int:
+    def complete_below(self, closed: int, counted: int, retain: int | None) -> int:
         """No partner is still to come of rows at earlier positions.
 
         counted: messages of the other side that have come. Where partners may be later
-        without end, rows are certain when RETAIN lets them go.
+        without end, rows are complete when RETAIN evicts them.
         """
         reach = self.window.high
         if self.at == POS:
@@ -253,9 +253,9 @@ class Side:
             return START if retain is None or not self.timed else closed - retain
         return closed - reach
 
-    def floor(self, closed: int, counted: int, retain: int | None) -> int:
-        """Rows at earlier positions are let go."""
+    def horizon(self, closed: int, counted: int, retain: int | None) -> int:
+        """Rows at earlier positions are evicted."""
         reach = self.window.high
         if self.at == POS or reach is None:
-            return self.certain_below(closed, counted, retain)
+            return self.complete_below(closed, counted, retain)
         return START if retain is None else closed - max(reach, 0) - retain

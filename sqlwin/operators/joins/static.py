@@ -3,7 +3,7 @@
 The table is whole before the first left row, and so is each later version of it, so all that is
 true of a left row is known at once: its pairs, or that it has none. Nothing of it is kept, and
 nothing is late; what it makes goes out `full`, at once or at the end of an EARLY period. A left row
-of weight -1 withdraws what the row of its position made.
+of weight -1 retracts what the row of its position made.
 
 | store              | record                                            |
 |--------------------|---------------------------------------------------|
@@ -28,7 +28,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN
-from sqlwin.operators.joins.base import Joining
+from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.joins.pairing import AT, Pairing, Residual, marked
 from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.load import not_estimated
@@ -41,7 +41,7 @@ KINDS = ("inner", "left", "semi", "anti")
 
 
 @dataclass(frozen=True)
-class StaticJoin(Joining):
+class StaticJoin(JoinBase):
     """right: the table. Windows of both sides have no end. residual: as in `WindowJoin`."""
 
     left: Side
@@ -49,7 +49,7 @@ class StaticJoin(Joining):
     kind: str
     policy: Policy
     residual: Residual | None = None
-    withdraw: bool = False
+    update_before: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -78,9 +78,9 @@ class StaticJoin(Joining):
     ) -> pl.DataFrame:
         """Take prepared rows; those of the table come before any of the left."""
         stores[self.right.name].put(right.select(*self.right.row))
-        gone = left.filter(pl.col(WEIGHT) < 0) if WEIGHT in left.columns else left.clear()
-        came = left.filter(pl.col(WEIGHT) > 0) if WEIGHT in left.columns else left
-        changes = [self._made(gone, -1, stores, now), self._made(came, 1, stores, now)]
+        removed = left.filter(pl.col(WEIGHT) < 0) if WEIGHT in left.columns else left.clear()
+        added = left.filter(pl.col(WEIGHT) > 0) if WEIGHT in left.columns else left
+        changes = [self._made(removed, -1, stores, now), self._made(added, 1, stores, now)]
         return self.ledger.emit(pl.concat(changes), stores, now)
 
     def forget_table(self, stores: Stores) -> None:
@@ -95,7 +95,7 @@ class StaticJoin(Joining):
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         return self.ledger.none()
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         why = "a table has no time, so a join with it has no windows"
         raise QueryError(why, legal="messages(), the rows of the table")
 

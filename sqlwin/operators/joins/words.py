@@ -13,12 +13,12 @@ Words = tuple[pl.Expr, pl.Expr]
 
 @dataclass(frozen=True)
 class Moment:
-    """certain: rows at earlier positions are final. watermark: rows before it are late."""
+    """complete: rows at earlier positions are final. watermark: rows before it are late."""
 
     now: int
     due: Due
     watermark: int
-    certain: int
+    complete: int
 
 
 def by_pairs(moment: Moment, late: str, full: str) -> Words:

@@ -2,7 +2,7 @@
 
 A result has no order of arrival that another run would repeat, so its rows are numbered, from 1
 within a partition key, in the order of event time, ties by position. A row that comes between
-others, or goes, gives those behind it other numbers: they are withdrawn at the old one and come
+others, or goes, gives those behind it other numbers: they are retracted at the old one and come
 at the new.
 
 | store     | record                                                                    |
@@ -12,14 +12,14 @@ at the new.
 
 Of a side of a join their names begin with that of the side.
 
-A row is certain if the watermark is past it, and fixed if it is out of retention: then so is its
-number, and the row is let go.
+A row is complete if the watermark is past it, and final if it is out of retention: then so is its
+number, and the row is evicted.
 
 Invariant: `__number` of the rows of a partition count up by one to `__count`; those that are
-let go had 1 to `__fixed`. `__closed` is one more than `__certain` ever was.
+evicted had 1 to `__fixed`. `__closed` is one more than `__certain` ever was.
 
-Worked example: rows at 10 and 30 have the numbers 1 and 2; at watermark 20 one is certain. A
-late row at 15 takes number 2: the one at 30 is withdrawn there and comes at 3.
+Worked example: rows at 10 and 30 have the numbers 1 and 2; at watermark 20 one is complete. A
+late row at 15 takes number 2: the one at 30 is retracted there and comes at 3.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.order.numbering import AT, COUNT, NUMBER, STORE
 from sqlwin.operators.state_queries import MessageRange
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
-from sqlwin.operators.weights import SIGN, parted, there, weighed
+from sqlwin.operators.weights import SIGN, split, there, weighed
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import ENDLESS, slice_width
@@ -98,16 +98,16 @@ class Ordering:
         keys = batch.select(self.partition).unique() if self.partition else None
         since: int = batch[TS].min()  # type: ignore[assignment]
         was = _at(there(stores[self.rows].scan(since, END, keys)))
-        gone, came = (_at(rows.select(*self.carried, *POSITION)) for rows in parted(batch))
+        removed, arrived = (_at(rows.select(*self.carried, *POSITION)) for rows in split(batch))
         on = [*POSITION, *self.by]
-        known = pl.concat([gone.select(on), came.select(on)])
+        known = pl.concat([removed.select(on), arrived.select(on)])
         left = was.join(known, on=on, how="semi", nulls_equal=True)
         stays = was.join(known, on=on, how="anti", nulls_equal=True)
-        now = self._numbered(stays, came, was, stores)
+        now = self._numbered(stays, arrived, was, stores)
         moved = now.filter(NEW | (pl.col(RANK) != pl.col(NUMBER)))
         old = moved.filter(~pl.col(NEW)).select(was.columns)
         self._put(left, moved, stores)
-        self._count(left, came, stores)
+        self._count(left, arrived, stores)
         fresh = pl.lit(True).alias(NEW)
         parts = (
             weighed(left.with_columns(fresh), -1),
@@ -117,9 +117,9 @@ class Ordering:
         columns = (*self.carried, *PLACE, NUMBER, WEIGHT, NEW)
         return pl.concat(part.select(columns) for part in parts)
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
-        """The rows that are not let go, by their event time."""
-        return stretch.stored(stores[self.rows]).select(*self.carried, *POSITION)
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
+        """The rows that are not evicted, by their event time."""
+        return between.stored(stores[self.rows]).select(*self.carried, *POSITION)
 
     def counts(self, stores: Stores) -> pl.DataFrame:
         return everything(stores, self.counted)
@@ -139,12 +139,12 @@ class Ordering:
         return found.drop(AT)
 
     def pass_by(self, watermark: int, stores: Stores) -> None:
-        """Rows before the watermark are certain from now on."""
+        """Rows before the watermark are complete from now on."""
         rows = there(stores[self.rows].scan(stores.watermark, watermark))
         self._add(rows, CERTAIN, stores)
 
     def rise(self, stores: Stores) -> pl.DataFrame:
-        """The partitions that have more certain rows than ever, with their counters, and
+        """The partitions that have more complete rows than ever, with their counters, and
         `__before`: what `__closed` was."""
         more = self.counts(stores).filter(pl.col(CERTAIN) >= pl.col(CLOSED))
         risen = more.with_columns(pl.col(CLOSED).alias(BEFORE), (pl.col(CERTAIN) + 1).alias(CLOSED))
@@ -158,13 +158,13 @@ class Ordering:
         return self._add(rows, FIXED, stores)
 
     def _numbered(
-        self, stays: pl.DataFrame, came: pl.DataFrame, was: pl.DataFrame, stores: Stores
+        self, stays: pl.DataFrame, arrived: pl.DataFrame, was: pl.DataFrame, stores: Stores
     ) -> pl.DataFrame:
         """All rows since the first that changes, with `__rank`, their number from now on."""
         both = pl.concat(
             [
                 stays.drop(WEIGHT, strict=False).with_columns(pl.lit(False).alias(NEW)),
-                came.with_columns(pl.lit(True).alias(NEW)),
+                arrived.with_columns(pl.lit(True).alias(NEW)),
             ],
             how="diagonal",
         ).sort(POSITION)
@@ -181,15 +181,15 @@ class Ordering:
         parts = (weighed(left, -1), weighed(records, 1))  # one may come in the place of another
         stores[self.rows].put(pl.concat(part.select(*self.row) for part in parts))
 
-    def _count(self, left: pl.DataFrame, came: pl.DataFrame, stores: Stores) -> None:
+    def _count(self, left: pl.DataFrame, arrived: pl.DataFrame, stores: Stores) -> None:
         more = pl.concat(
             [
-                came.select(*self.by, TS, pl.lit(1, pl.Int64).alias(NEW)),
+                arrived.select(*self.by, TS, pl.lit(1, pl.Int64).alias(NEW)),
                 left.select(*self.by, TS, pl.lit(-1, pl.Int64).alias(NEW)),
             ]
         )
-        certain = pl.when(pl.col(TS) < stores.watermark).then(NEW).otherwise(0).sum()
-        added = more.group_by(self.by).agg(pl.col(NEW).sum(), certain.alias(RANK))
+        complete = pl.when(pl.col(TS) < stores.watermark).then(NEW).otherwise(0).sum()
+        added = more.group_by(self.by).agg(pl.col(NEW).sum(), complete.alias(RANK))
         counted = self.with_counts(added, stores).with_columns(
             pl.lit(0, pl.Int64).alias(AT),
             pl.col(COUNT) + pl.col(NEW),

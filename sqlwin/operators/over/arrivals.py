@@ -39,18 +39,18 @@ class Came:
         return begin, np.maximum(hi - begin, 0)
 
 
-def arrived(came: list[Came], windows: int, enough: int) -> Ints:
+def arrived(added: list[Came], windows: int, enough: int) -> Ints:
     """New rows of each window; of more than `enough` no fewer are given than that."""
-    ranges = [each.disjoint() for each in came]
+    ranges = [each.disjoint() for each in added]
     counts: Ints = np.zeros(windows, dtype=np.int64)
     for _, lengths in ranges:
         np.maximum(counts, lengths.sum(axis=0), out=counts)
-    if len(came) == 1 or not windows:
+    if len(added) == 1 or not windows:
         return counts
     few = counts < enough
     pairs = [
         _pairs(each.rows, begin, np.where(few, lengths, 0), windows)
-        for each, (begin, lengths) in zip(came, ranges, strict=True)
+        for each, (begin, lengths) in zip(added, ranges, strict=True)
     ]
     different = np.unique(np.concatenate(pairs), axis=0)[:, 0]
     return np.where(few, np.bincount(different, minlength=windows), counts)

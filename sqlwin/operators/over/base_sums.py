@@ -5,16 +5,16 @@
 | `base<n>` | partition, `__slice`, accumulators  | merging     |
 | `past<n>` | partition, `__slice` 0, accumulators | merging    |
 
-n: the number of the share (the calls of one partition). `base` has the rows of each
+n: the number of the group (the calls of one partition). `base` has the rows of each
 time slice of the row store, as they came; a late row is merged into its slice, and one
-that is withdrawn taken out of it. Where accumulators do not let go of a row and rows may
-be withdrawn, there is no `base`: what it would have is lifted from the row store. The same where
+that is retracted taken out of it. Where accumulators are not invertible and rows may
+be retracted, there is no `base`: what it would have is lifted from the row store. The same where
 the order has further keys and an accumulator holds positions: rows of one instant, which come in
 several batches, are put in order together. In `past` they are together as well: whole slices of the
 row store leave, and whole instants of the history.
 `past` has the rows that are in no store any more.
 
-Invariant: a row of a partition is in the row store and in `base`, or in the share's
+Invariant: a row of a partition is in the row store and in `base`, or in the group's
 history, or in `past`; in one of the three. So what came before slice s of the row
 store is, each row once, past + history + base of slices below s; and to read all
 rows, those of history among them, leaves past.
@@ -34,7 +34,7 @@ from sqlwin.instants import START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.over.ordering import renumbered, sorted_rows
-from sqlwin.operators.over.sharing import Share
+from sqlwin.operators.over.partition_groups import PartitionGroup
 from sqlwin.operators.weights import there
 from sqlwin.schema import PLACE, POSITION, TS, empty
 
@@ -47,9 +47,9 @@ FROM = "__from"
 
 @dataclass(frozen=True)
 class BaseSums:
-    """Of one share. carried: columns of a row. width: of a slice of the row store."""
+    """Of one group. carried: columns of a row. width: of a slice of the row store."""
 
-    share: Share
+    group: PartitionGroup
     carried: dict[str, pl.DataType]
     width: int
     weighted: bool = False
@@ -63,19 +63,19 @@ class BaseSums:
 
     @property
     def _renumbers(self) -> bool:
-        return bool(self.share.order) and any(fold.placed for fold in self.folds)
+        return bool(self.group.order) and any(fold.placed for fold in self.folds)
 
     @property
     def base(self) -> str:
-        return f"base{self.share.number}"
+        return f"base{self.group.number}"
 
     @property
     def past(self) -> str:
-        return f"past{self.share.number}"
+        return f"past{self.group.number}"
 
     @property
     def folds(self) -> tuple[Fold, ...]:
-        return tuple(call.fold for call in self.share.based)
+        return tuple(call.fold for call in self.group.based)
 
     @property
     def columns(self) -> dict[str, pl.DataType]:
@@ -88,7 +88,7 @@ class BaseSums:
         if self.folds and self.sliced:
             stores[self.base].put(self._lifted(rows, self._slice))
 
-    def withdraw(self, rows: pl.DataFrame, stores: Stores) -> None:
+    def retract(self, rows: pl.DataFrame, stores: Stores) -> None:
         """Rows of the row store are no more."""
         if self.folds and self.sliced:
             negated = [expr for fold in self.folds for expr in fold.negated()]
@@ -108,11 +108,11 @@ class BaseSums:
     ) -> pl.DataFrame | None:
         """The partition's columns and accumulators of all that came before what is read.
 
-        starts: partitions and `__from`. held: the share's history.
+        starts: partitions and `__from`. held: the group's history.
         """
         if not self.folds:
             return None
-        keys = starts.select(self.share.partition) if self.share.partition else None
+        keys = starts.select(self.group.partition) if self.group.partition else None
         since = starts.filter(pl.col(FROM).is_not_null())
         parts = [stores[self.past].scan(0, 1, keys)]
         if len(since):
@@ -129,23 +129,23 @@ class BaseSums:
 
     def _of(self, records: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
         """Records of some partitions, with their `__from`."""
-        on = list(self.share.partition)
+        on = list(self.group.partition)
         if not on:
             return records.with_columns(pl.lit(starts[FROM][0], pl.Int64).alias(FROM))
         return records.join(starts, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
     def _lifted(self, rows: pl.DataFrame, slice_: pl.Expr) -> pl.DataFrame:
         """rows: in any order; accumulators by partition and slice."""
-        order = self.share.order
+        order = self.group.order
         inputs = (n for f in self.folds for n in (*f.call.inputs, *(key.column for key in order)))
         lifts = [expr for fold in self.folds for expr in fold.lift()]
         ordered = sorted_rows(
-            rows.select(sorted({*self.share.partition, *POSITION, *inputs})), order
+            rows.select(sorted({*self.group.partition, *POSITION, *inputs})), order
         )
         ordered = renumbered(ordered) if self._renumbers else ordered
-        return ordered.group_by(*self.share.partition, slice_.alias(SLICE)).agg(lifts)
+        return ordered.group_by(*self.group.partition, slice_.alias(SLICE)).agg(lifts)
 
     def _merged(self, records: pl.DataFrame) -> pl.DataFrame:
         merges = [expr for fold in self.folds for expr in fold.merge()]
-        by: list[str | pl.Expr] = [*self.share.partition] or [pl.lit(0).alias(ALL)]
+        by: list[str | pl.Expr] = [*self.group.partition] or [pl.lit(0).alias(ALL)]
         return records.group_by(by).agg(merges)

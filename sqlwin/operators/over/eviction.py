@@ -1,7 +1,7 @@
 """What leaves an OVER operator's stores when retention is over.
 
-A row is retired when its frames were full at its limit (see `limits`). What the
-frames of later rows want lies at most `reach` before the limit, or is among the last
+A row is retired when its frames were full at its horizon (see `row_horizons`). What the
+frames of later rows want lies at most `reach` before the horizon, or is among the last
 rows of a partition: so the row store drops whole slices before that, and the
 history keeps what of them is left to keep.
 
@@ -9,7 +9,7 @@ Invariant: see `base_sums` and `history`: no row is lost, none counted twice. Wh
 put elsewhere and what is dropped are the rows before one and the same edge.
 
 Worked example, LAG(x), RETAIN 2 MINUTES, slices of a minute, watermark 9:05:30: the
-limit is 9:03:30, the edge 9:03. Rows before it leave; the last of each partition goes
+horizon is 9:03:30, the edge 9:03. Rows before it leave; the last of each partition goes
 to the history.
 """
 
@@ -27,8 +27,8 @@ from sqlwin.operators.emitter.schema import STORE as REVISIONS
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.fullness import DONE, Fullness
 from sqlwin.operators.over.history import IN, OLD_ROW, VALUE
-from sqlwin.operators.over.limits import LIMIT, Limits
 from sqlwin.operators.over.reading import Reading, placed, stored
+from sqlwin.operators.over.row_horizons import ROW_HORIZON, RowHorizons
 from sqlwin.schema import POSITION, TS, where
 from sqlwin.state.contract import HORIZON
 
@@ -39,20 +39,20 @@ WAITS, GOES, KNOWN, LEAST = "__waits", "__goes", "__known.", "__least"
 
 @dataclass(frozen=True)
 class Leaving:
-    limits: Limits
+    row_horizons: RowHorizons
     fullness: Fullness
     reading: Reading
 
     @property
     def reach(self) -> int:
-        """How far before its limit a row may be wanted by the frames of others."""
-        return self.fullness.after + self.reading.shares.reach
+        """How far before its horizon a row may be wanted by the frames of others."""
+        return self.fullness.after + self.reading.groups.reach
 
     def retired(self, records: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Records of retired rows, which are emitted for the last time."""
         if records.is_empty() or self._ends_never:
             return records.clear()
-        mark = np.asarray(self.limits.of(records, stores)) - self.fullness.after
+        mark = np.asarray(self.row_horizons.of(records, stores)) - self.fullness.after
         timed = records.filter(pl.Series(records[TS].to_numpy() < mark))
         if not self.fullness.counting:
             return timed
@@ -63,10 +63,10 @@ class Leaving:
 
         Not where rows to follow, or of a key, are counted: there it is judged by its own time.
         """
-        own = self._ends_never or bool(self.fullness.counting) or self.limits.by_rows
+        own = self._ends_never or bool(self.fullness.counting) or self.row_horizons.by_rows
         if results.is_empty() or own:
             return results
-        mark = np.asarray(self.limits.of(results, stores)) - self.fullness.after
+        mark = np.asarray(self.row_horizons.of(results, stores)) - self.fullness.after
         return results.filter(pl.Series(results[TS].to_numpy() >= mark))
 
     def join(self, late: pl.DataFrame, stores: Stores) -> None:
@@ -74,14 +74,14 @@ class Leaving:
 
         late: of the row store's columns, in any order, none of them there already.
         """
-        late = late.filter(pl.col(TS) < stores[ROWS].floor)
+        late = late.filter(pl.col(TS) < stores[ROWS].horizon)
         if late.is_empty():
             return
         history = self.reading.history
-        came = history.joining(late.select(*self.reading.columns), stores)
+        added = history.joining(late.select(*self.reading.columns), stores)
         for sums in self.reading.sums:
-            mark = f"{IN}{sums.share.number}"
-            sums.bury(came.filter(~pl.col(mark)) if mark in came.columns else came, stores)
+            mark = f"{IN}{sums.group.number}"
+            sums.bury(added.filter(~pl.col(mark)) if mark in added.columns else added, stores)
 
     def kept(self, lo: int, hi: int, stores: Stores) -> pl.DataFrame:
         """The rows with lo <= ts < hi that are not retired, in order."""
@@ -89,8 +89,8 @@ class Leaving:
             rows = stored(stores, lo, hi)
         else:
             rows = self.reading.all_rows(stores).filter(pl.col(TS) >= lo, pl.col(TS) < hi)
-        gone = self.retired(rows, stores).select(POSITION)
-        return rows.join(gone, on=list(POSITION), how="anti", maintain_order="left")
+        removed = self.retired(rows, stores).select(POSITION)
+        return rows.join(removed, on=list(POSITION), how="anti", maintain_order="left")
 
     def leave(self, stores: Stores) -> None:
         """Drop what only retired rows need; what waited of them was emitted."""
@@ -103,12 +103,12 @@ class Leaving:
 
     @property
     def _ends_never(self) -> bool:
-        return self.fullness.never or not self.limits.any
+        return self.fullness.never or not self.row_horizons.any
 
     def _waiting(self, stores: Stores) -> pl.DataFrame:
         """Rows that are not retired."""
         rows = self.reading.all_rows(stores)
-        return rows.filter(pl.Series(~self.fullness.at(rows, self.limits.of(rows, stores))))
+        return rows.filter(pl.Series(~self.fullness.at(rows, self.row_horizons.of(rows, stores))))
 
     # What moves before it would go.
 
@@ -118,59 +118,59 @@ class Leaving:
         rows = stored(stores, START, stores.watermark - self.reach)
         leaving = where(rows, pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
         if leaving.is_empty() or not history.deep:
-            for share_sums in sums:
-                share_sums.bury(leaving, stores)
+            for group_sums in sums:
+                group_sums.bury(leaving, stores)
             return True
         held = len(history.rows(stores))
         if held > ENOUGH and 2 * len(leaving) < held:
             return False
-        before = self._settled(self._going(leaving, stores), stores)
+        before = self._final(self._going(leaving, stores), stores)
         after = history.marked(before)
-        for share_sums in sums:
-            share_sums.bury(_gone(before, after, share_sums.share.number), stores)
+        for group_sums in sums:
+            group_sums.bury(_gone(before, after, group_sums.group.number), stores)
         history.keep(after, after[WAITS].to_numpy(), stores)
         return True
 
     def _edges(self, rows: pl.DataFrame, stores: Stores) -> int | Ints:
         width = self.reading.width
-        return (self.limits.of(rows, stores) - self.reach) // width * width
+        return (self.row_horizons.of(rows, stores) - self.reach) // width * width
 
     def _going(self, leaving: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The history and what joins it: `__waits`, whether not retired, and done calls.
 
-        Whatever `__goes` is from now on of every share; what joins ahead of that of none.
+        Whatever `__goes` is from now on of every group; what joins ahead of that of none.
         """
         rows = self.reading.all_rows(stores)
-        limits = self.limits.of(rows, stores)
-        done = self.fullness.each(rows, limits)
+        row_horizons = self.row_horizons.of(rows, stores)
+        done = self.fullness.each(rows, row_horizons)
         rows = rows.with_columns(
-            pl.Series(WAITS, ~self.fullness.at(rows, limits)),
+            pl.Series(WAITS, ~self.fullness.at(rows, row_horizons)),
             *(pl.col(DONE + name).fill_null(False).alias(KNOWN + name) for name in done),
         ).with_columns(pl.Series(DONE + name, mask) for name, mask in done.items())
         goes = leaving.select(*POSITION, pl.lit(True).alias(GOES))
         emitted = rows.join(goes, on=list(POSITION), how="left", maintain_order="left")
         emitted = emitted.with_columns(pl.col(GOES).fill_null(False))
-        marks = [f"{IN}{share.number}" for share in self.reading.history.deep]
+        marks = [f"{IN}{group.number}" for group in self.reading.history.deep]
         return emitted.filter(
-            pl.col(OLD_ROW) | pl.col(GOES) | self._ahead(emitted, limits)
+            pl.col(OLD_ROW) | pl.col(GOES) | self._ahead(emitted, row_horizons)
         ).with_columns(
             (pl.col(GOES) | (pl.col(mark) & pl.col(OLD_ROW))).alias(mark) for mark in marks
         )
 
-    def _ahead(self, rows: pl.DataFrame, limits: int | Ints) -> pl.Series:
+    def _ahead(self, rows: pl.DataFrame, row_horizons: int | Ints) -> pl.Series:
         """Rows that wait and stay, while rows that their RANGE frames held go."""
-        timed = rows[TS].to_numpy() < np.asarray(limits) - self.fullness.after
-        return rows[WAITS] & pl.Series(timed & (self.reading.shares.reach > 0))
+        timed = rows[TS].to_numpy() < np.asarray(row_horizons) - self.fullness.after
+        return rows[WAITS] & pl.Series(timed & (self.reading.groups.reach > 0))
 
-    def _settled(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def _final(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that wait get the values of those calls that are done now and were not before."""
         for call in self.reading.history.valued:
             counting = DONE + call.name in rows.columns
             known = pl.col(KNOWN + call.name) if counting else pl.col(OLD_ROW)
             done = pl.col(DONE + call.name) if counting else pl.lit(True)
             for old in (True, False):
-                asked = pl.col(WAITS) & done & ~known & (pl.col(OLD_ROW) == old)
-                mask = rows.select(asked).to_series()
+                wanted = pl.col(WAITS) & done & ~known & (pl.col(OLD_ROW) == old)
+                mask = rows.select(wanted).to_series()
                 found = self.reading.value(rows.filter(mask), call, stores)
                 values = placed(rows[VALUE + call.name], mask.to_numpy(), found)
                 rows = rows.with_columns(values)
@@ -184,39 +184,39 @@ class Leaving:
         if records.scan(START, stores.watermark - after).is_empty():
             return
         waiting = self._waiting(stores) if self.fullness.counting else None
-        if self.limits.keyed:
+        if self.row_horizons.keyed:
             records.cut(self._forgotten(waiting, stores))
-        edge = self.limits.of_all(stores) - after
+        edge = self.row_horizons.of_all(stores) - after
         if waiting is not None and len(waiting):
             edge = min(edge, int(waiting[TS].min()))  # type: ignore[arg-type]
         records.expire(edge)
 
     def _forgotten(self, waiting: pl.DataFrame | None, stores: Stores) -> pl.DataFrame:
-        horizons = self.limits.of_keys(stores)
-        edge = pl.col(LIMIT) - self.fullness.after
+        horizons = self.row_horizons.of_keys(stores)
+        edge = pl.col(ROW_HORIZON) - self.fullness.after
         if waiting is not None:
-            keys = list(self.limits.buckets)
+            keys = list(self.row_horizons.buckets)
             least = waiting.group_by(keys).agg(pl.col(TS).min().alias(LEAST))
             horizons = horizons.join(least, on=keys, how="left", nulls_equal=True)
             edge = pl.min_horizontal(edge, LEAST)
-        return horizons.select(*self.limits.buckets, _possible(edge))
+        return horizons.select(*self.row_horizons.buckets, _possible(edge))
 
     def _drop(self, name: str, stores: Stores) -> None:
         width = self.reading.width
-        if self.limits.keyed:
-            edge = (pl.col(LIMIT) - self.reach) // width * width
-            limits = self.limits.of_keys(stores)
-            stores[name].cut(limits.select(*self.limits.buckets, _possible(edge)))
-        stores[name].expire((self.limits.of_all(stores) - self.reach) // width * width)
+        if self.row_horizons.keyed:
+            edge = (pl.col(ROW_HORIZON) - self.reach) // width * width
+            row_horizons = self.row_horizons.of_keys(stores)
+            stores[name].cut(row_horizons.select(*self.row_horizons.buckets, _possible(edge)))
+        stores[name].expire((self.row_horizons.of_all(stores) - self.reach) // width * width)
 
 
 def _gone(before: pl.DataFrame, after: pl.DataFrame, number: int) -> pl.DataFrame:
-    """The rows that no store but the past has for a share from now on."""
+    """The rows that no store but the past has for a group from now on."""
     name = f"{IN}{number}"
     if name not in before.columns:  # it has no history
         return before.filter(pl.col(GOES))
     return before.filter(before[name] & ~after[name])
 
 
-def _possible(floor: pl.Expr) -> pl.Expr:
-    return pl.max_horizontal(floor, pl.lit(START, pl.Int64)).alias(HORIZON)
+def _possible(horizon: pl.Expr) -> pl.Expr:
+    return pl.max_horizontal(horizon, pl.lit(START, pl.Int64)).alias(HORIZON)

@@ -36,7 +36,7 @@ AT = "__at"
 
 
 @dataclass(frozen=True)
-class Call:
+class FrameCall:
     """One aggregate over one frame. dtype: of its result. order: the keys behind event time.
 
     timed: the order begins with event time; else with its keys.
@@ -67,7 +67,7 @@ class Call:
 
 def evaluate(
     rows: pl.DataFrame,
-    calls: tuple[Call, ...],
+    calls: tuple[FrameCall, ...],
     wanted: Mask,
     axis: str,
     stream: str,
@@ -86,18 +86,18 @@ def evaluate(
         reads = {SEQ, *(name for call in sharing for name in call.reads)}
         ordered = rows.select(sorted(reads))[arranged.order]
         back = np.argsort(arranged.order[mask], kind="stable")
-        gone = None
+        removed = None
         if base is not None and sharing[0].frame.preceding is None:
-            gone = _base(rows, arranged, mask, base, sharing[0].partition)
+            removed = _base(rows, arranged, mask, base, sharing[0].partition)
         for call in sharing:
-            value = _slide(call, ordered, held, gone, np.flatnonzero(mask), stream)
+            value = _slide(call, ordered, held, removed, np.flatnonzero(mask), stream)
             columns[call.name] = value[back]
     return columns
 
 
 def framed(
-    rows: pl.DataFrame, calls: tuple[Call, ...], axis: str
-) -> Iterator[tuple[Arranged, list[Frames], list[Call]]]:
+    rows: pl.DataFrame, calls: tuple[FrameCall, ...], axis: str
+) -> Iterator[tuple[Arranged, list[Frames], list[FrameCall]]]:
     """For each different (scope, frame): the order of the rows, their frames, the calls."""
     for scope in dict.fromkeys(call.scope for call in calls):
         arranged = arrange(rows, axis, *scope)
@@ -108,17 +108,17 @@ def framed(
 
 
 def changed(
-    rows: pl.DataFrame, new: Mask, calls: tuple[Call, ...], axis: str, enough: int = 1
+    rows: pl.DataFrame, new: Mask, calls: tuple[FrameCall, ...], axis: str, enough: int = 1
 ) -> tuple[Mask, Ints]:
     """Which rows are new or have another frame than without the new ones; new rows in it.
 
     Of those one is given at least, and `enough` where there are more.
     """
-    touched, came = new.copy(), dict[tuple[Any, ...], Came]()
+    touched, added = new.copy(), dict[tuple[Any, ...], Came]()
     for arranged, parts, sharing in framed(rows, calls, axis):
         order = arranged.order
         until = np.append(0, np.cumsum(new[order]))
-        known = came.setdefault(sharing[0].scope, Came(order[new[order]], []))
+        known = added.setdefault(sharing[0].scope, Came(order[new[order]], []))
         for part in parts:
             lo, hi = np.empty_like(order), np.empty_like(order)
             lo[order], hi[order] = until[part.lo], until[part.hi]
@@ -128,7 +128,7 @@ def changed(
             touched[order] |= _moved(arranged, parts, ~new[order], sharing[0].frame)
     if enough == 1:
         return touched, np.ones(len(rows), dtype=np.int64)
-    return touched, np.maximum(arrived([*came.values()], len(rows), enough), 1)
+    return touched, np.maximum(arrived([*added.values()], len(rows), enough), 1)
 
 
 def _moved(arranged: Arranged, parts: list[Frames], old: Mask, frame: Frame) -> Mask:
@@ -164,7 +164,7 @@ def _base(
 
 
 def _slide(
-    call: Call,
+    call: FrameCall,
     rows: pl.DataFrame,
     parts: list[Frames],
     base: Base | None,

@@ -22,9 +22,9 @@ import numpy.typing as npt
 import polars as pl
 
 from sqlwin.kernels.frames import Ints, Mask, ends
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.ordering import Arranged, arrange
-from sqlwin.operators.over.sharing import Share, Shares
+from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
 from sqlwin.schema import TS
 
 DONE = "__done."
@@ -35,21 +35,21 @@ DONE = "__done."
 class Fullness:
     """Of all calls of an operator."""
 
-    shares: Shares
+    groups: PartitionGroups
 
     @property
     def never(self) -> bool:
-        return self.shares.kept
+        return self.groups.kept
 
     @property
     def after(self) -> int:
         """How long after a row's instant a watermark must be, whatever rows follow."""
-        return self.shares.after
+        return self.groups.after
 
     @property
-    def counting(self) -> tuple[Call, ...]:
+    def counting(self) -> tuple[FrameCall, ...]:
         """Calls that wait for rows to follow."""
-        return self.shares.counting
+        return self.groups.counting
 
     def at(self, rows: pl.DataFrame, mark: int | Ints) -> Mask:
         """Which rows are full at a watermark, or each at its own.
@@ -74,20 +74,20 @@ class Fullness:
         """The same for each call that waits for rows to follow."""
         return {
             call.name: done
-            for share in self.shares.each
-            if share.counting
-            for call, done in self._followed(rows, share, mark)
+            for group in self.groups.each
+            if group.counting
+            for call, done in self._followed(rows, group, mark)
         }
 
     def _followed(
-        self, rows: pl.DataFrame, share: Share, mark: int | Ints
-    ) -> list[tuple[Call, Mask]]:
-        arranged = arrange(rows, TS, share.partition, share.order, share.timed)
+        self, rows: pl.DataFrame, group: PartitionGroup, mark: int | Ints
+    ) -> list[tuple[FrameCall, Mask]]:
+        arranged = arrange(rows, TS, group.partition, group.order, group.timed)
         marks = np.broadcast_to(np.asarray(mark), len(rows))[arranged.order]
-        return [(c, self._done(rows, c, arranged, marks)) for c in share.counting]
+        return [(c, self._done(rows, c, arranged, marks)) for c in group.counting]
 
     def _done(
-        self, rows: pl.DataFrame, call: Call, arranged: Arranged, marks: npt.NDArray[np.int64]
+        self, rows: pl.DataFrame, call: FrameCall, arranged: Arranged, marks: npt.NDArray[np.int64]
     ) -> Mask:
         assert call.frame.following is not None
         done = np.zeros(len(rows), dtype=np.bool_)

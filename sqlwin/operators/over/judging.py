@@ -24,8 +24,8 @@ from sqlwin.kernels.frames import Mask, ends
 from sqlwin.operators.contract import DOUBT_PART, Stores
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.ordering import arrange
+from sqlwin.operators.over.partition_groups import PartitionGroup
 from sqlwin.operators.over.reading import Reading, stored
-from sqlwin.operators.over.sharing import Share
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.session_store import FROM
 
@@ -43,8 +43,8 @@ class FrameJudging:
             return doubtful
         older = self._older(rows, stores, ended - self.fullness.after)
         held = np.zeros(len(older), dtype=np.bool_)
-        for share in self.reading.shares.each:
-            held |= self._reached(older, share)
+        for group in self.reading.groups.each:
+            held |= self._reached(older, group)
         counted = older.filter(pl.Series(held)).select(*POSITION)
         return doubtful.join(counted, on=list(POSITION), how="anti", maintain_order="left")
 
@@ -56,10 +56,10 @@ class FrameJudging:
         every = pl.concat(part.select(columns) for part in parts)
         return every.unique(POSITION, maintain_order=True).sort(*POSITION)
 
-    def _reached(self, rows: pl.DataFrame, share: Share) -> Mask:
+    def _reached(self, rows: pl.DataFrame, group: PartitionGroup) -> Mask:
         """Which are so near to the end of their partition that frames of later rows hold them."""
         within = np.zeros(len(rows), dtype=np.bool_)
-        arranged = arrange(rows, TS, share.partition, share.order)
+        arranged = arrange(rows, TS, group.partition, group.order)
         behind = ends(arranged.runs) - 1 - np.arange(len(rows))
-        within[arranged.order] = behind < share.back
+        within[arranged.order] = behind < group.back
         return within

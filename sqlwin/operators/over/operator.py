@@ -4,13 +4,13 @@ A row is emitted when its frames are full (`fullness`). A row that comes later t
 that goes into the frames of rows that were emitted; those, and only those, are
 emitted again: which they are, the frames themselves say (`framing.changed`). Values
 are computed from the rows within reach (`reading`), and, where frames have no
-beginning, from sums of those before (`base_sums`). What retention lets go, `leaving`
+beginning, from sums of those before (`base_sums`). What retention evicts, `eviction`
 drops, and `history` keeps the few old rows that ROWS frames still want.
 
 | store       | record                                           |
 |-------------|--------------------------------------------------|
 | `rows`      | the row                                          |
-| `base<n>`   | accumulators of (partition, slice), share n      |
+| `base<n>`   | accumulators of (partition, slice), group n      |
 | `past<n>`   | accumulators of a partition's rows that are gone |
 | `history`   | rows of before, values of those that wait        |
 | `revisions` | see `emitter.schema`                             |
@@ -37,18 +37,18 @@ from sqlwin.operators.emitter.schema import FINAL, FORCED, STORE
 from sqlwin.operators.horizon import Horizons
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.judging import FrameJudging
-from sqlwin.operators.over.limits import Limits
+from sqlwin.operators.over.partition_groups import PartitionGroups, groups_of
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.retracting import Retracting
-from sqlwin.operators.over.sharing import Shares, shares_of
+from sqlwin.operators.over.row_horizons import RowHorizons
 from sqlwin.operators.over.stores import OverStores
 from sqlwin.operators.over.touching import FILLED, GONE, HELD, LEFT, NOW_FULL, Touching
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.operators.weights import SIGN, effective, parted, there, weighed
+from sqlwin.operators.weights import SIGN, effective, split, there, weighed
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS, where
 
@@ -61,27 +61,27 @@ class OverAggregator(Results):
 
     per_instant: the rows of one partition and instant make one window, known by
     (partition, start, end); it needs all calls to share partition and frame.
-    weighted: rows may be withdrawn, see `retracting`. recorded: as of `ResultLedger`; while
+    weighted: rows may be retracted, see `retracting`. recorded: as of `ResultLedger`; while
     rows are missing, one that is not there yet was not emitted, however full its frames are.
     """
 
     stream: str
     carried: dict[str, pl.DataType]
-    calls: tuple[Call, ...]
+    calls: tuple[FrameCall, ...]
     policy: Policy
     slice_width: int
     per_instant: bool = False
-    withdraw: bool = False
+    update_before: bool = False
     weighted: bool = False
     recorded: bool = False
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """With the keys where single ones have a limit or a TTL: so records go by them."""
+        """With the keys where single ones have a horizon or a TTL: so records go by them."""
         if self.per_instant:
             return (*self.calls[0].partition, TS)
-        keyed = self.limits.keyed or self.policy.ttl is not None
-        return (*(self.limits.buckets if keyed else ()), *POSITION)
+        keyed = self.row_horizons.keyed or self.policy.ttl is not None
+        return (*(self.row_horizons.buckets if keyed else ()), *POSITION)
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -91,7 +91,7 @@ class OverAggregator(Results):
     @cached_property
     def ledger(self) -> ResultLedger:
         calls = tuple(c.name for c in self.calls)
-        changing = self.weighted or self.withdraw or self.per_instant
+        changing = self.weighted or self.update_before or self.per_instant
         kept = (*self.carried, *calls) if changing else calls
         return ResultLedger(self, self.identity, TS, kept, self.recorded)
 
@@ -101,29 +101,29 @@ class OverAggregator(Results):
         return SIGN if self.weighted else {}
 
     @cached_property
-    def shares(self) -> Shares:
-        return shares_of(self.calls)
+    def groups(self) -> PartitionGroups:
+        return groups_of(self.calls)
 
     @cached_property
     def reading(self) -> Reading:
-        kept = (self.carried, self.shares, self.slice_width, self.weighted)
+        kept = (self.carried, self.groups, self.slice_width, self.weighted)
         return Reading(self.stream, *kept)
 
     @cached_property
     def fullness(self) -> Fullness:
-        return Fullness(self.shares)
+        return Fullness(self.groups)
 
     @cached_property
-    def limits(self) -> Limits:
-        first, *others = [share.partition for share in self.shares.each]
+    def row_horizons(self) -> RowHorizons:
+        first, *others = [group.partition for group in self.groups.each]
         buckets = tuple(k for k in first if all(k in o for o in others))
         noted = self.weighted and self.policy.retain_rows is not None
         types = {key: self.carried[key] for key in buckets}
-        return Limits(self.policy, buckets, Horizons(types) if noted else None)
+        return RowHorizons(self.policy, buckets, Horizons(types) if noted else None)
 
     @cached_property
     def leaving(self) -> Leaving:
-        return Leaving(self.limits, self.fullness, self.reading)
+        return Leaving(self.row_horizons, self.fullness, self.reading)
 
     @cached_property
     def judging(self) -> FrameJudging:
@@ -141,7 +141,7 @@ class OverAggregator(Results):
 
     def stores(self) -> list[StoreSpec]:
         row = {**self.carried, **PLACE, **self.sign}
-        parts = (self.reading, self.limits, self.ledger, row, self.output, self.slice_width)
+        parts = (self.reading, self.row_horizons, self.ledger, row, self.output, self.slice_width)
         return list(OverStores(*parts))
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -150,7 +150,7 @@ class OverAggregator(Results):
         return rows.select(*self.carried, *POSITION, *self.sign, *doubt)
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
-        return self.limits.horizons(stores)
+        return self.row_horizons.horizons(stores)
 
     def without_eviction(self) -> OverAggregator:
         return replace(self, policy=self.policy.forever, recorded=True)
@@ -165,11 +165,11 @@ class OverAggregator(Results):
         return END
 
     def repeated(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        gone = rows.filter(pl.col(TS) < stores[ROWS].floor)  # admission knows the others
-        if gone.is_empty():
-            return gone
+        removed = rows.filter(pl.col(TS) < stores[ROWS].horizon)  # admission knows the others
+        if removed.is_empty():
+            return removed
         history = self.reading.history.rows(stores)
-        return gone.join(history, on=list(POSITION), how="semi", maintain_order="left")
+        return removed.join(history, on=list(POSITION), how="semi", maintain_order="left")
 
     def restore(self, batch: pl.DataFrame, stores: Stores, now: int, since: int | None) -> None:
         """Put lost rows back, which all other stores have counted; see `Restoring`."""
@@ -186,10 +186,10 @@ class OverAggregator(Results):
             return self.nothing()
         if not self.weighted:
             return self._take(batch, stores, now)
-        gone, came = parted(batch)
-        left = self._withdraw(gone, stores, now)
-        kept = self.leaving.lasting(came, stores)
-        emitted = self._take(came, stores, now, self.retracting.returning(kept, left, stores))
+        removed, added = split(batch)
+        left = self._retract(removed, stores, now)
+        kept = self.leaving.lasting(added, stores)
+        emitted = self._take(added, stores, now, self.retracting.returning(kept, left, stores))
         return pl.concat([emitted, self._rest(self.retracting.rest(kept, left, stores), stores)])
 
     def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -199,10 +199,10 @@ class OverAggregator(Results):
         forced = known.filter(FORCED, pl.lit(self.policy.late is Late.NEVER))
         return pl.concat([full, self.ledger.emit(forced, pl.lit("late"), stores)])
 
-    def _withdraw(self, gone: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
+    def _retract(self, removed: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         """Take rows out; those that were emitted, were open, and wait for nothing any more."""
-        rows = self.retracting.known(gone, stores)
-        touched = self.touching.withdrawn(self._watched(rows, stores), stores)
+        rows = self.retracting.known(removed, stores)
+        touched = self.touching.retracted(self._watched(rows, stores), stores)
         touched = self.leaving.lasting(touched, stores)
         known = self.ledger.before(touched, stores)
         self.retracting.take_out(rows, stores)
@@ -237,9 +237,9 @@ class OverAggregator(Results):
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         moved = watermark > stores.watermark
-        if not moved and not self.limits.by_rows:
+        if not moved and not self.row_horizons.by_rows:
             return self.nothing()
-        self.limits.note(stores)
+        self.row_horizons.note(stores)
         full = self._become_full(max(watermark, stores.watermark), stores)
         leaving = self.leaving.retired(self.ledger.pending(stores), stores)
         last = self.ledger.again(leaving, stores)
@@ -297,8 +297,8 @@ class OverAggregator(Results):
         still_open = self.open_results(stores).with_columns(pl.lit(False).alias(FINAL))
         on = list(self.identity)
         emitted = ids.join(still_open, on=on, how="left", nulls_equal=True, maintain_order="left")
-        gone = pl.Series(self.fullness.timed(ids, stores.watermark))
-        return emitted.with_columns(pl.col(FINAL).fill_null(gone))
+        removed = pl.Series(self.fullness.timed(ids, stores.watermark))
+        return emitted.with_columns(pl.col(FINAL).fill_null(removed))
 
     def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
         known = rows.select(self.identity)
@@ -308,23 +308,23 @@ class OverAggregator(Results):
 
     @property
     def key(self) -> dict[str, pl.DataType]:
-        return {name: self.carried[name] for name in self.limits.buckets}
+        return {name: self.carried[name] for name in self.row_horizons.buckets}
 
     @property
     def order(self) -> tuple[str, ...]:
         return POSITION
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Of rows at an instant of the state query; a sliding window holds some instant of it."""
         reach = self.calls[0].frame.preceding if self.per_instant else 0
-        last = END if reach is None else question.hi + reach
-        rows = self.leaving.kept(question.lo, last + 1, stores)
-        windows = self._identities(of_keys(rows, question.keys))
+        last = END if reach is None else query.hi + reach
+        rows = self.leaving.kept(query.lo, last + 1, stores)
+        windows = self._identities(of_keys(rows, query.keys))
         known = self.ledger.looked_at(windows, stores).sort(POSITION)
         return known.select(*self.output, STATE, REVISION, *PLACE, self._row_key(known))
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
-        return there(stretch.stored(stores[ROWS]))
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
+        return there(between.stored(stores[ROWS]))
 
     # What goes out.
 

@@ -26,10 +26,10 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.frames import Mask
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.over.base_sums import ALL, FROM, ROWS, BaseSums
-from sqlwin.operators.over.framing import Call, evaluate
+from sqlwin.operators.over.framing import FrameCall, evaluate
 from sqlwin.operators.over.fullness import DONE
 from sqlwin.operators.over.history import OLD_ROW, VALUE, History
-from sqlwin.operators.over.sharing import Share, Shares
+from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
 from sqlwin.operators.weights import there
 from sqlwin.schema import PLACE, POSITION, TS
 
@@ -42,18 +42,18 @@ class Reading:
 
     stream: str
     carried: dict[str, pl.DataType]
-    shares: Shares
+    groups: PartitionGroups
     width: int
     weighted: bool = False
 
     @cached_property
     def history(self) -> History:
-        return History(self.shares, self.carried)
+        return History(self.groups, self.carried)
 
     @cached_property
     def sums(self) -> tuple[BaseSums, ...]:
         kept = (self.carried, self.width, self.weighted)
-        return tuple(BaseSums(share, *kept) for share in self.shares.each)
+        return tuple(BaseSums(group, *kept) for group in self.groups.each)
 
     @property
     def columns(self) -> list[str]:
@@ -72,14 +72,14 @@ class Reading:
     def values(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`rows`, in order, with the value of every call; of the history's those with `extra`."""
         if OLD_ROW not in rows.columns or not rows[OLD_ROW].any():
-            return rows.with_columns(**self._recent(rows, self.shares.calls, stores))
+            return rows.with_columns(**self._recent(rows, self.groups.calls, stores))
         recent = rows.filter(~pl.col(OLD_ROW))
-        recent = recent.with_columns(**self._recent(recent, self.shares.calls, stores))
+        recent = recent.with_columns(**self._recent(recent, self.groups.calls, stores))
         old = rows.filter(OLD_ROW)
         old = old.with_columns(**self._old_values(old, stores))
         return pl.concat([old, recent.select(old.columns)]).sort(POSITION)
 
-    def value(self, rows: pl.DataFrame, call: Call, stores: Stores) -> pl.Series:
+    def value(self, rows: pl.DataFrame, call: FrameCall, stores: Stores) -> pl.Series:
         """Of one call, for `rows` all of the history or none."""
         if rows.is_empty():
             return pl.Series(call.name, [], call.dtype)
@@ -89,76 +89,88 @@ class Reading:
     # Rows whose time slice is there.
 
     def _recent(
-        self, rows: pl.DataFrame, calls: tuple[Call, ...], stores: Stores
+        self, rows: pl.DataFrame, calls: tuple[FrameCall, ...], stores: Stores
     ) -> dict[str, pl.Series]:
         if rows.is_empty():
             return {call.name: pl.Series(call.name, [], call.dtype) for call in calls}
         since = self._since(int(rows[TS][0]))
         main = stored(stores, since, self._until(int(rows[TS][-1])))
         out: dict[str, pl.Series] = {}
-        for share in self.shares.each:
-            asked = tuple(call for call in calls if call in share.calls)
-            if asked:
-                context = self._context(share, rows, main, since, stores)
-                out |= self._evaluated(rows, asked, context)
+        for group in self.groups.each:
+            shared = tuple(call for call in calls if call in group.calls)
+            if shared:
+                context = self._context(group, rows, main, since, stores)
+                out |= self._evaluated(rows, shared, context)
         return out
 
     def _since(self, first: int) -> int:
         """From where all rows are read, for rows since `first`."""
-        if self.shares.kept:
+        if self.groups.kept:
             return START
-        since = first - self.shares.reach
-        sliced = any(share.based or share.back for share in self.shares.each)
+        since = first - self.groups.reach
+        sliced = any(group.based or group.back for group in self.groups.each)
         return since // self.width * self.width if sliced else since
 
     def _until(self, last: int) -> int:
-        if self.shares.kept or any(share.ahead for share in self.shares.each):
+        if self.groups.kept or any(group.ahead for group in self.groups.each):
             return END
-        return last + self.shares.after + 1
+        return last + self.groups.after + 1
 
     def _context(
-        self, share: Share, rows: pl.DataFrame, main: pl.DataFrame, since: int, stores: Stores
+        self,
+        group: PartitionGroup,
+        rows: pl.DataFrame,
+        main: pl.DataFrame,
+        since: int,
+        stores: Stores,
     ) -> Context:
-        """The rows that the share's frames of `rows` need, and the base of what comes before."""
-        if not (share.back or share.based) or share.kept:
+        """The rows that the group's frames of `rows` need, and the base of what comes before."""
+        if not (group.back or group.based) or group.kept:
             return main, None
-        starts = _keys(share, rows).with_columns(pl.lit(since, pl.Int64).alias(FROM))
-        held = self._held(share, starts, stores)
-        if share.back:
-            older = self._older(share, starts, held, since, stores)
-            starts = self._starts(share, starts, older)
+        starts = _keys(group, rows).with_columns(pl.lit(since, pl.Int64).alias(FROM))
+        held = self._held(group, starts, stores)
+        if group.back:
+            older = self._older(group, starts, held, since, stores)
+            starts = self._starts(group, starts, older)
             first = pl.col("__first").is_null() | (pl.col(FROM) >= pl.col("__first"))
-            emitted = _matched(share, older, starts.rename({FROM: "__first"}))
+            emitted = _matched(group, older, starts.rename({FROM: "__first"}))
             main = pl.concat([emitted.filter(first.fill_null(False)).select(main.columns), main])
-        return main, self.sums[share.number].before(starts, held, stores)
+        return main, self.sums[group.number].before(starts, held, stores)
 
-    def _held(self, share: Share, keys: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        held = self.history.of(share, self.history.rows(stores)).select(self.columns)
-        return _matched(share, held, keys.drop(FROM, strict=False))
+    def _held(self, group: PartitionGroup, keys: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        held = self.history.of(group, self.history.rows(stores)).select(self.columns)
+        return _matched(group, held, keys.drop(FROM, strict=False))
 
     def _older(
-        self, share: Share, keys: pl.DataFrame, held: pl.DataFrame, since: int, stores: Stores
+        self,
+        group: PartitionGroup,
+        keys: pl.DataFrame,
+        held: pl.DataFrame,
+        since: int,
+        stores: Stores,
     ) -> pl.DataFrame:
         """Rows of the partitions before `since`, with their slices; NULL: of the history."""
         slices = (pl.col(TS) // self.width * self.width).alias(FROM)
-        kept = _matched(share, stored(stores, START, since), keys.drop(FROM))
+        kept = _matched(group, stored(stores, START, since), keys.drop(FROM))
         before = held.with_columns(pl.lit(None, pl.Int64).alias(FROM))
         return pl.concat([before, kept.with_columns(slices).select(before.columns)])
 
-    def _starts(self, share: Share, keys: pl.DataFrame, older: pl.DataFrame) -> pl.DataFrame:
+    def _starts(
+        self, group: PartitionGroup, keys: pl.DataFrame, older: pl.DataFrame
+    ) -> pl.DataFrame:
         """Partitions and the slice since which each is read, NULL for all of it."""
-        nth = pl.when(pl.len() >= share.back).then(pl.col(FROM).tail(share.back).first())
-        by: list[str | pl.Expr] = [*share.partition] or [pl.lit(0).alias(ALL)]
+        nth = pl.when(pl.len() >= group.back).then(pl.col(FROM).tail(group.back).first())
+        by: list[str | pl.Expr] = [*group.partition] or [pl.lit(0).alias(ALL)]
         starts = older.group_by(by).agg(nth.alias(FROM))
-        if not share.partition:
+        if not group.partition:
             return starts.select(FROM) if len(starts) else _everything()
-        return keys.drop(FROM).join(starts, on=share.partition, how="left", nulls_equal=True)
+        return keys.drop(FROM).join(starts, on=group.partition, how="left", nulls_equal=True)
 
     # Rows of the history.
 
     def _old_values(self, rows: pl.DataFrame, stores: Stores) -> dict[str, pl.Series]:
-        values = {call.name: rows[VALUE + call.name] for call in self.shares.calls}
-        for call in self.shares.counting:
+        values = {call.name: rows[VALUE + call.name] for call in self.groups.calls}
+        for call in self.groups.counting:
             open_ = ~rows[DONE + call.name].fill_null(False)
             if open_.any():
                 found = self._old(rows.filter(open_), (call,), stores)[call.name]
@@ -166,25 +178,25 @@ class Reading:
         return values
 
     def _old(
-        self, rows: pl.DataFrame, calls: tuple[Call, ...], stores: Stores
+        self, rows: pl.DataFrame, calls: tuple[FrameCall, ...], stores: Stores
     ) -> dict[str, pl.Series]:
-        (share,) = (share for share in self.shares.each if calls[0] in share.calls)
-        keys = _keys(share, rows)
-        kept = _matched(share, stored(stores), keys)
-        held = self._held(share, keys, stores)
+        (group,) = (group for group in self.groups.each if calls[0] in group.calls)
+        keys = _keys(group, rows)
+        kept = _matched(group, stored(stores), keys)
+        held = self._held(group, keys, stores)
         starts = keys.with_columns(pl.lit(None, pl.Int64).alias(FROM))
-        base = self.sums[share.number].before(starts, held, stores)
+        base = self.sums[group.number].before(starts, held, stores)
         return self._evaluated(rows, calls, (pl.concat([held, kept.select(held.columns)]), base))
 
     def _evaluated(
-        self, rows: pl.DataFrame, calls: tuple[Call, ...], context: Context
+        self, rows: pl.DataFrame, calls: tuple[FrameCall, ...], context: Context
     ) -> dict[str, pl.Series]:
         around, base = context
         return evaluate(around, calls, which(around, rows), TS, self.stream, base)
 
 
 def stored(stores: Stores, lo: int = START, hi: int = END) -> pl.DataFrame:
-    """Rows of the row store, in order, that were not withdrawn."""
+    """Rows of the row store, in order, that were not retracted."""
     return there(stores[ROWS].scan(lo, hi))
 
 
@@ -211,20 +223,20 @@ def which(rows: pl.DataFrame, wanted: pl.DataFrame) -> Mask:
     return mask
 
 
-def _keys(share: Share, rows: pl.DataFrame) -> pl.DataFrame:
+def _keys(group: PartitionGroup, rows: pl.DataFrame) -> pl.DataFrame:
     """The partitions of `rows`; one line without columns where there is but one."""
-    if not share.partition:
+    if not group.partition:
         return _everything().drop(FROM)
-    return rows.select(share.partition).unique()
+    return rows.select(group.partition).unique()
 
 
 def _everything() -> pl.DataFrame:
     return pl.DataFrame({FROM: [None]}, schema={FROM: pl.Int64})
 
 
-def _matched(share: Share, rows: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
+def _matched(group: PartitionGroup, rows: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
     """Rows of some partitions, with the other columns of `keys`, in their order."""
-    on = list(share.partition)
+    on = list(group.partition)
     if not on:
         return rows.with_columns(pl.lit(keys[n][0], t).alias(n) for n, t in keys.schema.items())
     return rows.join(keys, on=on, how="inner", nulls_equal=True, maintain_order="left")

@@ -1,17 +1,17 @@
 """Rows that an OVER operator's input takes back, and rows that come in their place.
 
-A batch is taken in two steps: first what is withdrawn, then what is new. A row that was
+A batch is taken in two steps: first what is retracted, then what is new. A row that was
 emitted and is no more goes out `-D`; one that comes under the position of another is that
 row, `+U`, also where its instant is another: then its record moves there. Of a row whose
-followers are withdrawn after it was emitted full the frame is open again: from then on
+followers are retracted after it was emitted full the frame is open again: from then on
 it counts as shown, so what changes is `late`. A row that is not there, and one that has left
-the row store, cannot be withdrawn: it is passed over. Of one that is evicted and still in frames of
+the row store, cannot be retracted: it is passed over. Of one that is evicted and still in frames of
 others only these change: its result stays as it was emitted.
 
 Invariant: of the records of one position at most one was ever emitted or waits.
 
 Worked example, LEAD(x), rows at 10, 20, watermark 25: the row at 10 is emitted full. The
-one at 20 is withdrawn: LEAD of the one at 10 is NULL, emitted `late`. One at 22 comes: emitted
+one at 20 is retracted: LEAD of the one at 10 is NULL, emitted `late`. One at 22 comes: emitted
 `late` again.
 """
 
@@ -54,13 +54,13 @@ class Retracting:
 
     # What goes.
 
-    def known(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def known(self, removed: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The rows as they are stored; of those that are not, or are left to the history, none."""
-        if gone.is_empty():
-            return gone
+        if removed.is_empty():
+            return removed
         on = list(POSITION)
-        there = stored(stores, *bounds(gone[TS]))
-        rows = there.join(gone, on=on, how="semi", maintain_order="left")
+        there = stored(stores, *bounds(removed[TS]))
+        rows = there.join(removed, on=on, how="semi", maintain_order="left")
         return rows.join(self.reading.history.rows(stores), on=on, how="anti")
 
     def take_out(self, rows: pl.DataFrame, stores: Stores) -> None:
@@ -68,21 +68,21 @@ class Retracting:
             return
         stores[ROWS].put(weighed(rows, -1))
         for sums in self.reading.sums:
-            sums.withdraw(rows, stores)
+            sums.retract(rows, stores)
 
     # What comes again.
 
-    def returning(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Identities of rows that were emitted, were not full, were withdrawn, and come again.
+    def returning(self, added: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Identities of rows that were emitted, were not full, were retracted, and come again.
 
-        left: as they were withdrawn they became full. Records of rows that come at another
+        left: as they were retracted they became full. Records of rows that come at another
         instant are there from now on.
         """
         on = list(self.ledger.identity)
-        if self.per_instant or came.is_empty():
+        if self.per_instant or added.is_empty():
             return left.clear()
-        moved = self._moved(came, left, stores)
-        rows = came.select(on).join(moved, on=on, how="anti", nulls_equal=True)
+        moved = self._moved(added, left, stores)
+        rows = added.select(on).join(moved, on=on, how="anti", nulls_equal=True)
         still_open = pl.Series(~self.fullness.timed(rows, stores.watermark))
         waits = still_open | _among(rows, left)
         waiting = rows.filter(waits)
@@ -98,18 +98,18 @@ class Retracting:
         filled = pl.col(FILLED) | (pl.col(FINAL) & _among(touched, again))
         return touched.with_columns(filled.alias(FILLED))
 
-    def rest(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def rest(self, added: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `left` for which nothing came, and that are out, with their records."""
         on = list(self.ledger.identity)
-        gone = left.join(came, on=on, how="anti", nulls_equal=True)
-        return self.ledger.known(gone, stores).filter(STANDS)
+        removed = left.join(added, on=on, how="anti", nulls_equal=True)
+        return self.ledger.known(removed, stores).filter(STANDS)
 
     def _show(self, late: pl.DataFrame, stores: Stores) -> None:
         """Rows that were emitted full and may not be full now."""
         known = self.ledger.known(late, stores).filter(STANDS)
         self.ledger.note(known.with_columns(pl.lit(True).alias(FORCED)), stores)
 
-    def _moved(self, came: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def _moved(self, added: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Let records of positions that came at another instant go along.
 
         Gives where they are now, and `__late_one`: whether they were full then.
@@ -118,12 +118,12 @@ class Retracting:
         used = (pl.col(REVISION) >= 0) | (pl.col(PENDING) > 0)
         records = self.leaving.lasting(everything(stores, STORE).filter(used), stores)
         rest = [name for name in on if name not in place]
-        to = came.select(PART, SEQ, *(pl.col(name).alias(MOVED + name) for name in rest))
+        to = added.select(PART, SEQ, *(pl.col(name).alias(MOVED + name) for name in rest))
         elsewhere = [pl.col(name).ne_missing(pl.col(MOVED + name)) for name in rest]
         going = records.join(to, on=place, how="inner").filter(pl.any_horizontal(elsewhere))
         going = going.join(stored(stores), on=on, how="anti", nulls_equal=True)
         if going.is_empty():
-            return came.select(on).clear().with_columns(pl.lit(False).alias(LATE_ONE))
+            return added.select(on).clear().with_columns(pl.lit(False).alias(LATE_ONE))
         late = pl.Series(self.fullness.timed(going, stores.watermark)) & ~_among(going, left)
         there = going.with_columns(pl.col(MOVED + name).alias(name) for name in rest)
         stays_late = late & pl.Series(self.fullness.timed(there, stores.watermark))

@@ -20,9 +20,9 @@ from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.load import Load, Records, Retained, nothing
 from sqlwin.operators.over import base_sums, history
 from sqlwin.operators.over.base_sums import BaseSums
-from sqlwin.operators.over.framing import Call
-from sqlwin.operators.over.limits import Limits
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.reading import Reading
+from sqlwin.operators.over.row_horizons import RowHorizons
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
 from sqlwin.operators.windows.stores import emitted, horizons
 from sqlwin.schema import PLACE, POSITION, WEIGHT
@@ -38,7 +38,7 @@ class OverStores:
     """row: columns of a record of the row store. output: types of a result. width: of a slice."""
 
     reading: Reading
-    limits: Limits
+    row_horizons: RowHorizons
     ledger: ResultLedger
     row: Columns
     output: Columns
@@ -50,7 +50,7 @@ class OverStores:
         words = "rows that frames may need"
         yield StoreSpec(rows, combine, words, self._rows, restorable=True, pins=True)
         yield emitted(self.ledger, {**self.output, **PLACE}, self.width, self._emitted)
-        yield from horizons(self.limits.reached, self.width)
+        yield from horizons(self.row_horizons.reached, self.width)
         yield from self._history()
         for sums in self.reading.sums:
             yield from self._sums(sums)
@@ -67,7 +67,7 @@ class OverStores:
         if not sums.folds:
             return
         merges = [expr for fold in sums.folds for expr in fold.merge()]
-        of_slices = (sums.columns, sums.share.partition, (base_sums.SLICE,))
+        of_slices = (sums.columns, sums.group.partition, (base_sums.SLICE,))
         if sums.sliced:
             base = layout_of(sums.base, *of_slices, sums.width)
             words = "accumulators of each slice of rows"
@@ -78,8 +78,8 @@ class OverStores:
     # How many.
 
     @property
-    def calls(self) -> tuple[Call, ...]:
-        return self.reading.shares.calls
+    def calls(self) -> tuple[FrameCall, ...]:
+        return self.reading.groups.calls
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -87,11 +87,11 @@ class OverStores:
 
     @property
     def never_full(self) -> bool:
-        return self.reading.shares.kept
+        return self.reading.groups.kept
 
     @cached_property
     def retained(self) -> Retained:
-        policy, keyed = self.limits.policy, any(call.partition for call in self.calls)
+        policy, keyed = self.row_horizons.policy, any(call.partition for call in self.calls)
         return Retained(policy.retain, policy.retain_rows, self.width, keyed)
 
     def _each_key(self, load: Load) -> Records:
@@ -100,7 +100,7 @@ class OverStores:
     def _rows(self, load: Load) -> Records:
         """With RETAIN n ROWS whole slices go of each key, as they do of all."""
         if self.never_full:
-            return NEVER_FULL if self.reading.shares.timed else NEVER_FINAL
+            return NEVER_FULL if self.reading.groups.timed else NEVER_FINAL
         ranges = [frame for frame in self.frames if frame.unit is Unit.RANGE]
         back = max((frame.preceding or 0 for frame in ranges), default=0)
         ahead = max((frame.following or 0 for frame in ranges), default=0)
@@ -108,18 +108,18 @@ class OverStores:
 
     def _emitted(self, load: Load) -> Records:
         """Rows that were emitted early; else only corrections that wait, which are few."""
-        return nothing(load) if self.limits.policy.early is None else self._rows(load)
+        return nothing(load) if self.row_horizons.policy.early is None else self._rows(load)
 
     def _old_rows(self, load: Load) -> Records:
         """Those that ROWS frames reach, of each partition of its own, and those that wait."""
         if self.never_full:
             return 0.0  # they stay where they are
-        shares = self.reading.shares.each
-        return sum(share.depth * load.keys_if(bool(share.partition)) for share in shares)
+        groups = self.reading.groups.each
+        return sum(group.depth * load.keys_if(bool(group.partition)) for group in groups)
 
     def _slices(self, load: Load) -> Records:
         """A record for each partition and slice of the row store."""
         rows = self._rows(load)
         if isinstance(rows, str):
             return rows
-        return self.retained.groups(load, self.width) * rows / load.came(self.width)
+        return self.retained.groups(load, self.width) * rows / load.added(self.width)

@@ -57,25 +57,25 @@ class Touching:
                 none, flag, flag.astype(np.int64), flag, {HELD: flag, FILLED: flag}
             )
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
-        came = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
+        arrived = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
-        rows = pl.concat([old, came.with_columns(flags).select(old.columns)]).sort(POSITION)
+        rows = pl.concat([old, arrived.with_columns(flags).select(old.columns)]).sort(POSITION)
         new = rows[NEW].to_numpy()
-        hit, added = changed(rows, new, self.reading.shares.calls, TS, self.enough)
+        hit, added = changed(rows, new, self.reading.groups.calls, TS, self.enough)
         full, was = self.fullness.at(rows, stores.watermark), np.zeros(len(rows), dtype=np.bool_)
         was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.watermark)
         marks = {HELD: was, FILLED: full & ~was & ~new}
         return self._emitted(rows, hit | (full & ~was), added, full, marks)
 
-    def withdrawn(self, gone: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+    def retracted(self, removed: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The same of stored rows that are to go. `__final`: as of before; `__filled`: it was,
         and lacks rows to follow from then on. And `__now_full`: once they are gone; `__gone`: it
         is the window of one of them; `__left`: of one that was not full and, for all that time
         has to say, is now.
         """
-        rows = self._near(gone, stores)
-        out = which(rows, gone)
-        hit, added = changed(rows, out, self.reading.shares.calls, TS)
+        rows = self._near(removed, stores)
+        out = which(rows, removed)
+        hit, added = changed(rows, out, self.reading.groups.calls, TS)
         was, full = self.fullness.at(rows, stores.watermark), np.zeros(len(rows), dtype=np.bool_)
         full[~out] = self.fullness.at(rows.filter(pl.Series(~out)), stores.watermark)
         full[out] = self.fullness.timed(rows.filter(pl.Series(out)), stores.watermark)
@@ -103,7 +103,7 @@ class Touching:
 
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""
-        calls = self.reading.shares.calls
+        calls = self.reading.groups.calls
         if any(call.frame.unit is Unit.ROWS or not call.timed for call in calls):
             return self._of_partition(self.reading.all_rows(stores), batch)
         lo, hi = bounds(batch[TS])
@@ -115,7 +115,7 @@ class Touching:
 
     def _of_partition(self, rows: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:
         """Those of the batch's partitions, where all calls have the same."""
-        first, *others = dict.fromkeys(share.partition for share in self.reading.shares.each)
+        first, *others = dict.fromkeys(group.partition for group in self.reading.groups.each)
         if others or not first:
             return rows
         on = list(first)

@@ -123,7 +123,7 @@ class RankedLedger(ResultLedger):
         ours = pl.any_horizontal(CHOSEN, STANDS)
         placed = placed.with_columns((goes_out(self.kept) & ours).alias(GOES))
         self._settle(placed, stores)
-        return changelog(placed.filter(GOES), self.results.output, self.results.withdraw)
+        return changelog(placed.filter(GOES), self.results.output, self.results.update_before)
 
     def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """And all of their families, and what goes out with those of them that are pending."""
@@ -178,8 +178,8 @@ class RankedLedger(ResultLedger):
         return pl.concat([shown.filter(~pl.col(EXISTS)), ranked], how="diagonal")
 
     def _ranked(self, shown: pl.DataFrame) -> pl.DataFrame:
-        asked, name = self.ranks.standing, self.ranks.name
-        standing = Standing(asked.function, tuple(self.family), asked.order)
+        rank, name = self.ranks.standing, self.ranks.name
+        standing = Standing(rank.function, tuple(self.family), rank.order)
         ranked = standing.of(shown.drop(name, strict=False), name, ties=self.results.ties)
         return ranked.with_columns(pl.col(name).cast(pl.Int64))
 

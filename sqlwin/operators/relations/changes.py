@@ -59,7 +59,7 @@ def entering(columns: Columns, width: int, stays: int) -> StoreSpec:
     layout = layout_of(ROWS, columns, (), POSITION, width)
 
     def expected(load: Load) -> Records:
-        return load.came(load.delays[0] + stays + width)
+        return load.added(load.delays[0] + stays + width)
 
     return StoreSpec(layout, last_written(layout), "rows that wait, or have not left", expected)
 

@@ -138,10 +138,10 @@ class CountedRelation(Entering):
         on = [*self.partition, LEAVES]
         causes = new.select(*self.partition, pl.col(STEP).alias(LEAVES), *_marked())
         beside = leaving.join(causes, on=on, how="left", nulls_equal=True, maintain_order="left")
-        gone = changed(leaving, self.stream, self.carried, "-D").with_columns(
+        removed = changed(leaving, self.stream, self.carried, "-D").with_columns(
             beside[_mark(name)] for name in POSITION
         )
-        both = pl.concat([come.with_columns(_marked()), gone])
+        both = pl.concat([come.with_columns(_marked()), removed])
         ordered = both.sort(*map(_mark, POSITION), OP, maintain_order=True)
         return ordered.drop(*POSITION, *map(_mark, POSITION))
 

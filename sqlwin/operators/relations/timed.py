@@ -96,20 +96,20 @@ class TimedRelation(Entering):
     def _passed(self, before: int, after: int, stores: Stores) -> pl.DataFrame:
         full = pl.lit("full").alias(WORD)
         waits = pl.col(STAGE) == WAITS
-        come, gone = (
+        come, removed = (
             stores[ROWS].scan(reached(before) + 1, reached(after) + 1).filter(waits)
             for reached in (self._entered, self._left)
         )
-        return self._changes(come.with_columns(full), gone.with_columns(full))
+        return self._changes(come.with_columns(full), removed.with_columns(full))
 
-    def _changes(self, come: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
+    def _changes(self, come: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
         """In the order of the instants at which they happen."""
-        if come.is_empty() and gone.is_empty():
+        if come.is_empty() and removed.is_empty():
             return self.nothing()
         length = self.length + (self.slide is None)
         parts = [
             changed(rows, self.stream, self.carried, op).with_columns(self._at(after))
-            for rows, op, after in ((come, "+I", 0), (gone, "-D", length))
+            for rows, op, after in ((come, "+I", 0), (removed, "-D", length))
         ]
         ordered = pl.concat(parts).sort(INSTANT, TS, PART, SEQ, OP, maintain_order=True)
         return ordered.drop(INSTANT, *POSITION)

@@ -81,7 +81,7 @@ class TimedInstants(Entering):
         columns = {**self.carried, **PLACE, STAGE: pl.Int8()}
 
         def expected(load: Load) -> Records:
-            return load.came(load.delays[0] + stays + width)
+            return load.added(load.delays[0] + stays + width)
 
         layout = layout_of(ROWS, columns, (), POSITION, width)
         words = "rows that wait, or share an instant with a late one"

@@ -1,13 +1,13 @@
-"""Sessions of rows that may be withdrawn: each is emitted of the rows that are there.
+"""Sessions of rows that may be retracted: each is emitted of the rows that are there.
 
-A row that is withdrawn may shorten a session, part it in two, or end it. So a pane is kept
-for each instant, as in `session_parts`, and apart for each reach and mark that rows of the
-instant have: whether they are there is a matter of counting. A withdrawn row comes as a
+A row that is retracted may shorten a session, split it in two, or end it. So a pane is kept
+for each instant, as in `splitting`, and apart for each reach and mark that rows of the
+instant have: whether they are there is a matter of counting. A retracted row comes as a
 pane that counts less than none; one that counts none is not there.
 
 Invariant: no session holds an instant whose panes count no row.
 
-Worked example, a gap of 5, rows at 0, 4 and 8: [0, 13). The one at 4 is withdrawn, and no row
+Worked example, a gap of 5, rows at 0, 4 and 8: [0, 13). The one at 4 is retracted, and no row
 is within reach of another: [0, 5) and [8, 13). If it comes again, they are one once more.
 """
 
@@ -19,15 +19,15 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.sessions.spans import AT, REACH
-from sqlwin.operators.sessions.splitting import ENDS, STARTS, Parted
-from sqlwin.operators.weights import SIGN, parted
+from sqlwin.operators.sessions.splitting import ENDS, STARTS, Split
+from sqlwin.operators.weights import SIGN, split
 from sqlwin.operators.windows.contents import FIRST, LAST, ROWS, merges
 from sqlwin.schema import PLACE, POSITION, TS, empty
 
 
 @dataclass(frozen=True)
-class Changing(Parted):
-    """folds: such as let go of a row. Rows have weights."""
+class Changing(Split):
+    """folds: invertible ones. Rows have weights."""
 
     @property
     def pane(self) -> tuple[str, ...]:
@@ -41,13 +41,13 @@ class Changing(Parted):
         return dict(self.lift(empty({**below, **PLACE, **SIGN})).schema)
 
     def lift(self, rows: pl.DataFrame) -> pl.DataFrame:
-        gone, came = parted(rows)
-        panes = self._counting(came)
-        if gone.is_empty():
+        removed, added = split(rows)
+        panes = self._counting(added)
+        if removed.is_empty():
             return panes
         negated = [expr for fold in self.folds for expr in fold.negated()]
         extent = [pl.lit(None, pl.Int64).alias(name) for name in (FIRST, LAST)]
-        less = self._counting(gone).with_columns(*extent, -pl.col(ROWS), *negated)
+        less = self._counting(removed).with_columns(*extent, -pl.col(ROWS), *negated)
         return pl.concat([panes, less])
 
     def _counting(self, rows: pl.DataFrame) -> pl.DataFrame:

@@ -26,7 +26,7 @@ from sqlwin.operators.sessions.changes import Changing
 from sqlwin.operators.sessions.judging import doubted
 from sqlwin.operators.sessions.merging import Merged, Spans
 from sqlwin.operators.sessions.spans import RUN, extent_of, within
-from sqlwin.operators.sessions.splitting import Parted
+from sqlwin.operators.sessions.splitting import Split
 from sqlwin.operators.weights import SIGN, effective, there
 from sqlwin.operators.windows.contents import FIRST, LAST, MESSAGES
 from sqlwin.operators.windows.folded import Folded
@@ -40,8 +40,8 @@ from sqlwin.windows import Session, Unit
 class SessionContents(Folded):
     """below: columns of the rows. partition: the session key. where: of messages that count.
 
-    instants: they are kept apart, although no session is ever parted. weighted: rows may be
-    withdrawn, and so part one.
+    instants: they are kept apart, although no session is ever split. weighted: rows may be
+    retracted, and so split one.
     """
 
     stream: str
@@ -58,8 +58,8 @@ class SessionContents(Folded):
     def spans(self) -> Spans:
         if self.weighted:
             return Changing(self.window, self.partition, self.by, self.incremental)
-        parted = self.window.cut or self.instants or set(self.partition) != set(self.by.keys)
-        made = Parted if parted else Merged
+        split = self.window.cut or self.instants or set(self.partition) != set(self.by.keys)
+        made = Split if split else Merged
         return made(self.window, self.partition, self.by, self.incremental)
 
     @property
@@ -92,7 +92,7 @@ class SessionContents(Folded):
     def put(self, rows: pl.DataFrame, stores: Stores) -> None:
         if self.whole:
             messages = rows.select(*self.message)
-            # what is withdrawn is written first, for another may take its place
+            # what is retracted is written first, for another may take its place
             stores[MESSAGES].put(messages.sort(WEIGHT) if self.weighted else messages)
 
     def alone(self, rows: pl.DataFrame) -> pl.DataFrame:

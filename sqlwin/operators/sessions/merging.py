@@ -2,7 +2,7 @@
 
 `Merged` keeps one record for each session, which holds the accumulators: what a pause
 alone ends only ever grows, so sessions are merged and never looked into. Those that may
-be parted are in `session_parts`. `Instants` keeps rows that are in no session as if each instant
+be split are in `splitting`. `Instants` keeps rows that are in no session as if each instant
 were one.
 
 Invariant: sessions of a key do not overlap as `[from, until)`, and a row of the key is of
@@ -163,8 +163,8 @@ class Merged(Spans):
         store = self.sessions(stores)
         first, last = lifted[FROM].min(), lifted[UNTIL].max()
         near = store.find_sessions(first, last, self._kept(lifted))  # type: ignore[arg-type]
-        touched, came = met(near, lifted, self.partition, self.reached)
-        old, new = touched.drop(RUN), self._merged(touched, came)
+        touched, added = met(near, lifted, self.partition, self.reached)
+        old, new = touched.drop(RUN), self._merged(touched, added)
         on = list(self.identity)
         store.remove(old.join(new, on=on, how="anti", nulls_equal=True))
         store.put(new.drop(ADDED))
@@ -173,9 +173,9 @@ class Merged(Spans):
     def windows(self, sessions: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         return sessions
 
-    def _merged(self, touched: pl.DataFrame, came: pl.DataFrame) -> pl.DataFrame:
+    def _merged(self, touched: pl.DataFrame, added: pl.DataFrame) -> pl.DataFrame:
         none = touched.with_columns(pl.lit(0, pl.Int64).alias(ADDED))
-        all_ = pl.concat([none, came.with_columns(pl.col(ROWS).alias(ADDED)).select(none.columns)])
+        all_ = pl.concat([none, added.with_columns(pl.col(ROWS).alias(ADDED)).select(none.columns)])
         span = [pl.col(FROM).min(), pl.col(UNTIL).max(), pl.col(ADDED).sum()]
         grouped = all_.group_by(RUN, *self.partition).agg(*span, *merges(self.folds))
         return grouped.select(none.columns).drop(RUN)

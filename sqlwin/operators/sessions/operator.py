@@ -68,7 +68,7 @@ class SessionAggregator(SessionRestoring):
     values: tuple[pl.DataType, ...]
     policy: Policy
     where: str | None = None
-    withdraw: bool = False
+    update_before: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
     restoring: bool = False
     weighted: bool = False
@@ -76,7 +76,7 @@ class SessionAggregator(SessionRestoring):
 
     def __post_init__(self) -> None:
         if self.weighted and self.policy.expired is Expired.EMIT:
-            raise ValueError("rows that may be withdrawn make no such sessions")
+            raise ValueError("rows that may be retracted make no such sessions")
 
     @cached_property
     def by(self) -> Grouping:
@@ -180,7 +180,7 @@ class SessionAggregator(SessionRestoring):
         if batch.is_empty():
             return self.nothing()
         if not self.arriving:
-            alone, rows = self._parted(batch, stores)
+            alone, rows = self._split(batch, stores)
             return pl.concat([self._alone(alone), self._take(rows, stores, now)])
         closed = self._closed(stores)
         numbered, counts = self.numbering.number(batch, stores)
@@ -237,11 +237,11 @@ class SessionAggregator(SessionRestoring):
         self.contents.put(batch, stores)
         on = list(self.spans.identity)
         changed = new.filter(pl.col(ADDED).is_not_null()).select(*on, pl.max_horizontal(ADDED, 1))
-        came = self.ledger.known(self.judged(changed, stores), stores)
-        gone = were.join(new, on=on, how="anti", nulls_equal=True)
-        left = gone.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
-        came, left = (self.ledger.implying(known, once) for known in (came, left))
-        filled = self.ledger.on_change(came, left, stores, now)
+        added = self.ledger.known(self.judged(changed, stores), stores)
+        removed = were.join(new, on=on, how="anti", nulls_equal=True)
+        left = removed.with_columns(pl.lit(1, pl.Int64).alias(ADDED))
+        added, left = (self.ledger.implying(known, once) for known in (added, left))
+        filled = self.ledger.on_change(added, left, stores, now)
         return self.ledger.emit_all(self._at_once(filled, lifted, stores), stores)
 
     def _at_once(
@@ -253,15 +253,15 @@ class SessionAggregator(SessionRestoring):
             overdue = self.orphans.overdue(lifted, stores).select(self.spans.identity)
             yield from self._closing(overdue, stores)
 
-    def _parted(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def _split(self, batch: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Rows beyond retention, where they are to be emitted, and those within."""
         retain = self.policy.retain
         if self.policy.expired is not Expired.EMIT or retain is None:
             return batch.clear(), batch
         ended = stores.watermark - retain
         if self.judging is None:
-            gone = pl.col(TS) < ended
-            return batch.filter(gone), batch.filter(~gone)
+            removed = pl.col(TS) < ended
+            return batch.filter(removed), batch.filter(~removed)
         refused = self.judging.refused(batch, stores, ended).select(POSITION)
         on = list(POSITION)
         return batch.join(refused, on=on, how="semi"), batch.join(refused, on=on, how="anti")

@@ -1,8 +1,8 @@
 """Sessions in ROWS over a result: the gap is rows of other keys.
 
 All rows are numbered in the order of event time, see `ordering`. By their numbers they are the
-rows of a session operator, as of one with a gap of time, which may be withdrawn; its watermark is
-how many are certain, and out of retention is what ends before the last that is fixed.
+rows of a session operator, as of one with a gap of time, which may be retracted; its watermark is
+how many are complete, and out of retention is what ends before the last that is final.
 
 Invariant: beyond a call here, `watermark` of the stores is the watermark, and never a number.
 
@@ -39,7 +39,7 @@ from sqlwin.schema import PLACE, POSITION, WEIGHT
 
 @dataclass(frozen=True)
 class OrderedSessions:
-    """inner: in ROWS, of rows that may be withdrawn."""
+    """inner: in ROWS, of rows that may be retracted."""
 
     inner: SessionAggregator
 
@@ -99,7 +99,7 @@ class OrderedSessions:
     def next_deadline(self, stores: Stores) -> int | None:
         return self.inner.next_deadline(stores)
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:
@@ -109,31 +109,31 @@ class OrderedSessions:
     def order(self) -> tuple[str, ...]:
         return self.inner.order
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         with self._by_number(stores) as numbered:
-            return self.inner.windows(question, numbered)
+            return self.inner.windows(query, numbered)
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
-        return self.ordering.messages(stretch, stores)
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
+        return self.ordering.messages(between, stores)
 
     # Numbers for time.
 
     def _rise(self, stores: Stores, now: int) -> pl.DataFrame:
-        """Let the inner operator know how many rows are certain and fixed."""
+        """Let the inner operator know how many rows are complete and final."""
         risen = self.ordering.rise(stores)
         with self._by_number(stores) as numbered:
-            certain = numbered.watermark
+            complete = numbered.watermark
             if len(risen):
                 numbered.watermark = risen[BEFORE][0]
-            return self.inner.on_watermark(certain, numbered, now)
+            return self.inner.on_watermark(complete, numbered, now)
 
     @contextmanager
     def _by_number(self, stores: Stores) -> Iterator[Stores]:
         counts = self.ordering.counts(stores)
-        closed, fixed = (
+        closed, final = (
             counts[name][0] if len(counts) else COUNTERS[name] for name in (CLOSED, FIXED)
         )
-        horizon = None if self.policy.retain is None else fixed + 1
+        horizon = None if self.policy.retain is None else final + 1
         numbered = replace(stores, watermark=closed, horizon=horizon)
         yield numbered
         stores.pending, stores.last_input = numbered.pending, numbered.last_input

@@ -4,7 +4,7 @@ A session that ends below the *horizon* is out of retention. By time the horizon
 watermark less RETAIN, and what a late row may join is kept a little longer, see `judging`; with
 RETAIN n ROWS each bucket has its own, the instant of its n-th newest row, or the watermark if
 that is less; under both the later one holds. A bucket is the session key, or what all grouping
-sets have of it. Where rows may be withdrawn its instant never goes back, see `horizon`.
+sets have of it. Where rows may be retracted its instant never goes back, see `horizon`.
 
 The record of a session goes with its segment; panes and messages go by key, so that one
 that has gone on for long holds nothing of other keys back.
@@ -44,7 +44,7 @@ ENDED = "__ended"
 
 @dataclass(frozen=True)
 class SessionRetention(KeyHorizons):
-    """weighted: rows may be withdrawn. judged: the gap, where sessions judge their rows."""
+    """weighted: rows may be retracted. judged: the gap, where sessions judge their rows."""
 
     policy: Policy
     spans: Spans
@@ -63,7 +63,7 @@ class SessionRetention(KeyHorizons):
 
     @cached_property
     def reached(self) -> Horizons | None:
-        """Where horizons are noted, for rows may be withdrawn."""
+        """Where horizons are noted, for rows may be retracted."""
         return Horizons(self._types) if self.weighted and self.by_rows else None
 
     @property
@@ -90,12 +90,12 @@ class SessionRetention(KeyHorizons):
 
     def retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `windows` that are out of retention."""
-        gone = pl.col(UNTIL) < self.horizon(stores)
-        limits = self._limits(stores)
-        if limits.is_empty():
-            return windows.filter(gone)
-        known = floored(windows, limits, self.keys)
-        return known.filter(gone | (pl.col(UNTIL) < pl.col(HORIZON))).drop(HORIZON)
+        removed = pl.col(UNTIL) < self.horizon(stores)
+        known_horizons = self._ends(stores)
+        if known_horizons.is_empty():
+            return windows.filter(removed)
+        known = floored(windows, known_horizons, self.keys)
+        return known.filter(removed | (pl.col(UNTIL) < pl.col(HORIZON))).drop(HORIZON)
 
     def retire(self, stores: Stores) -> None:
         """Drop what only retired sessions need; what waited there was emitted."""
@@ -103,12 +103,12 @@ class SessionRetention(KeyHorizons):
             horizon, gap = self.horizon(stores), self.judged
             self.drop(horizon if gap is None else stored_since(horizon, gap), stores)
             self.expire(self.horizon(stores), stores)
-        self._cut(self._limits(stores), stores)
+        self._cut(self._ends(stores), stores)
 
     def drop(self, horizon: int, stores: Stores) -> None:
         """What only sessions need that end below `horizon`."""
         sessions = self.spans.sessions(stores)
-        stores[STORE].expire(self._least_displaced(sessions, horizon, stores))
+        stores[STORE].expire(self._least_overlapping(sessions, horizon, stores))
         # a message is of a session of each set
         by = {PANES: self.spans.partition, MESSAGES: self.keys}
         kept = [(stores[name], keys) for name, keys in by.items() if name in stores.named]
@@ -124,18 +124,18 @@ class SessionRetention(KeyHorizons):
 
     # By time.
 
-    def _least_displaced(self, sessions: SessionStore, horizon: int, stores: Stores) -> int:
+    def _least_overlapping(self, sessions: SessionStore, horizon: int, stores: Stores) -> int:
         """`horizon`, or the end of the first superseded session that is to be retracted with one
         that has gone on for longer."""
         left = self.ledger.departed(stores, horizon)
         if left.is_empty():
             return horizon
         keys = left.select(self.spans.partition).unique() if self.spans.partition else None
-        kept = self._displaced(left, sessions.find_sessions(horizon, END, keys))
+        kept = self._overlapping(left, sessions.find_sessions(horizon, END, keys))
         ends: list[int] = kept[ENDED].to_list()
         return min([horizon, *ends])
 
-    def _displaced(self, left: pl.DataFrame, alive: pl.DataFrame) -> pl.DataFrame:
+    def _overlapping(self, left: pl.DataFrame, alive: pl.DataFrame) -> pl.DataFrame:
         """Those of `left` that one of `alive` may displace, with `__ended`."""
         of = self.spans.partition
         pairs = overlapping(left, alive.select(*of, FROM, UNTIL), of)
@@ -143,25 +143,27 @@ class SessionRetention(KeyHorizons):
 
     # By rows.
 
-    def _limits(self, stores: Stores) -> pl.DataFrame:
+    def _ends(self, stores: Stores) -> pl.DataFrame:
         """Keys of a bucket and `__floor`: its horizon by rows."""
         reached = pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64))
         return self.horizons(stores).with_columns(reached.alias(HORIZON))
 
-    def _cut(self, limits: pl.DataFrame, stores: Stores) -> None:
-        if limits.is_empty():
+    def _cut(self, known_horizons: pl.DataFrame, stores: Stores) -> None:
+        if known_horizons.is_empty():
             return
-        known = floored(self.spans.sessions(stores).find_sessions(START, END), limits, self.keys)
+        known = floored(
+            self.spans.sessions(stores).find_sessions(START, END), known_horizons, self.keys
+        )
         stay = known.filter(pl.col(UNTIL) >= pl.col(HORIZON)).drop(HORIZON)
-        kept = _lowered(limits, stay, self.keys, FROM)
+        kept = _lowered(known_horizons, stay, self.keys, FROM)
         for name in (PANES, MESSAGES):
             if name in stores.named:
                 stores[name].cut(kept)
-        left = floored(self.ledger.departed(stores, stores.watermark), limits, self.keys)
-        displaced = self._displaced(left.filter(pl.col(UNTIL) < pl.col(HORIZON)), stay)
-        self.ledger.retire(_lowered(limits, displaced, self.keys, ENDED), stores)
+        left = floored(self.ledger.departed(stores, stores.watermark), known_horizons, self.keys)
+        overlapping = self._overlapping(left.filter(pl.col(UNTIL) < pl.col(HORIZON)), stay)
+        self.ledger.retire(_lowered(known_horizons, overlapping, self.keys, ENDED), stores)
         width = stores[SESSIONS].layout.slice_width
-        stores[SESSIONS].cut(limits.with_columns(pl.col(HORIZON) // width * width))
+        stores[SESSIONS].cut(known_horizons.with_columns(pl.col(HORIZON) // width * width))
 
 
 def evict(
@@ -175,26 +177,30 @@ def evict(
     Of each key what lies before the first of its sessions that stay; one that has gone on
     for long holds nothing of other keys back. A store of sessions goes by segments of ends.
     """
-    stay, gone = sessions.filter(stays), sessions.filter(~stays)
+    stay, removed = sessions.filter(stays), sessions.filter(~stays)
     for store, keys in stores:
         by_end = store.layout.order[0] == SEGMENT
         at, width = (UNTIL, store.layout.slice_width) if by_end else (FROM, 1)
         least = stay.select(pl.col(at).min().fill_null(horizon)).to_series()
         store.expire(min(horizon, *least) // width * width)
-        if not keys or store.floor >= horizon // width * width:
+        if not keys or store.horizon >= horizon // width * width:
             continue
-        limits = gone.select(keys).unique().with_columns(pl.lit(horizon, pl.Int64).alias(HORIZON))
-        horizons = _lowered(limits, stay, keys, at)
+        known_horizons = (
+            removed.select(keys).unique().with_columns(pl.lit(horizon, pl.Int64).alias(HORIZON))
+        )
+        horizons = _lowered(known_horizons, stay, keys, at)
         store.cut(horizons.with_columns(pl.col(HORIZON) // width * width))
 
 
 def _lowered(
-    limits: pl.DataFrame, records: pl.DataFrame, keys: Iterable[str], at: str
+    known_horizons: pl.DataFrame, records: pl.DataFrame, keys: Iterable[str], at: str
 ) -> pl.DataFrame:
-    """Each of `limits`, or the least `at` of the records of its keys if that is lower."""
+    """Each of `ends`, or the least `at` of the records of its keys if that is lower."""
     by, least = list(keys), pl.col(at).min()
     if by:
-        known = limits.join(records.group_by(by).agg(least), on=by, how="left", nulls_equal=True)
+        known = known_horizons.join(
+            records.group_by(by).agg(least), on=by, how="left", nulls_equal=True
+        )
     else:
-        known = pl.concat([limits, records.select(least)], how="horizontal")
+        known = pl.concat([known_horizons, records.select(least)], how="horizontal")
     return known.select(*by, pl.min_horizontal(HORIZON, at).alias(HORIZON))

@@ -34,20 +34,20 @@ def first_of(frame: pl.DataFrame, keys: tuple[str, ...]) -> Mask:
 
 
 def met(
-    stored: pl.DataFrame, came: pl.DataFrame, keys: tuple[str, ...], reach: str
+    stored: pl.DataFrame, added: pl.DataFrame, keys: tuple[str, ...], reach: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Both with `__run`: what reaches into each other shares one. Stored ones that nothing
     reaches, through others too, are left out."""
     columns = list(dict.fromkeys([*keys, FROM, reach]))
     both = pl.concat(
         frame.select(columns).with_columns(pl.lit(new).alias(NEW)).with_row_index(RUN)
-        for frame, new in ((stored, False), (came, True))
+        for frame, new in ((stored, False), (added, True))
     ).sort(*keys, FROM)
     runs = runs_of(first_of(both, keys), both[FROM].to_numpy(), both[reach].to_numpy())
     numbered = both.select(NEW, pl.col(RUN).alias(AT)).with_columns(pl.Series(RUN, runs))
     places = [numbered.filter(pl.col(NEW) == new).sort(AT)[RUN].alias(RUN) for new in (False, True)]
     touched = stored.with_columns(places[0]).filter(pl.col(RUN).is_in(places[1].unique().implode()))
-    return touched, came.with_columns(places[1])
+    return touched, added.with_columns(places[1])
 
 
 def within(rows: pl.DataFrame, at: str, spans: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:

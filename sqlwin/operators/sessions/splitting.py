@@ -1,4 +1,4 @@
-"""Sessions that may be parted in two: by START, END or MAX, or into groups of further keys.
+"""Sessions that may be split in two: by START, END or MAX, or into groups of further keys.
 
 A pane is kept for each instant of each group. Sessions that the rows of a batch reach, or
 that reach them, are emitted again from their panes, from the first of them on: where one
@@ -30,7 +30,7 @@ STARTS, ENDS, WERE = "__starts", "__ends", "__were"
 
 
 @dataclass(frozen=True)
-class Parted(Spans):
+class Split(Spans):
     """A session is its bounds and how far its rows reach; what it holds lies in panes."""
 
     @property
@@ -67,8 +67,8 @@ class Parted(Spans):
     def change(self, lifted: pl.DataFrame, stores: Stores) -> tuple[pl.DataFrame, pl.DataFrame]:
         store = self.sessions(stores)
         near = store.find_sessions(lifted[AT].min(), END, self._kept(lifted))  # type: ignore[arg-type]
-        came = lifted.with_columns(pl.col(AT).alias(FROM))
-        touched, _ = met(near, came, self.partition, REACH)
+        arrived = lifted.with_columns(pl.col(AT).alias(FROM))
+        touched, _ = met(near, arrived, self.partition, REACH)
         was = self._panes(touched, stores)
         old = self._merged(was)
         panes = self._there(pl.concat([was.select(lifted.columns), lifted]))
@@ -99,7 +99,7 @@ class Parted(Spans):
         return held.group_by(self.identity).agg(merges(self.folds))
 
     def _counted(self, held: pl.DataFrame) -> pl.DataFrame:
-        """How many rows came; all that were withdrawn count as one."""
+        """How many rows came; all that were retracted count as one."""
         added = pl.col(ROWS).clip(0).sum() + (pl.col(ROWS) < 0).any()
         return held.group_by(self.identity).agg(added.alias(ADDED))
 

@@ -47,26 +47,26 @@ class SessionQueries(SessionResults):
         ranked = None if self.ranks is None else self.ranks.sorted_by
         return ("window_end", "window_start", *(ranked or self.contents.by.names))
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that overlap it; ranked among all of a window, whatever key the query asks for."""
-        keys = question.keys
+        keys = query.keys
         if self.ranks is not None:
-            question = replace(question, keys=None)
+            query = replace(query, keys=None)
         spans, of = self.contents.spans, self.contents.partition
-        wanted = question.keys.select(of).unique() if question.keys is not None and of else None
-        found = spans.sessions(stores).find_sessions(START, question.hi, wanted)
-        overlapping = found.filter(pl.col(UNTIL) - self._beyond > question.lo)
-        held = of_keys(spans.windows(overlapping, stores), question.keys)
+        wanted = query.keys.select(of).unique() if query.keys is not None and of else None
+        found = spans.sessions(stores).find_sessions(START, query.hi, wanted)
+        overlapping = found.filter(pl.col(UNTIL) - self._beyond > query.lo)
+        held = of_keys(spans.windows(overlapping, stores), query.keys)
         if self.contents.by_count and not self.weighted:  # a full one takes no message any more
             held = held.filter(pl.col(UNTIL) >= self._closed(stores))
         else:
-            gone, on = self.retention.retired(held, stores), list(spans.identity)
-            held = held.join(gone, on=on, how="anti", nulls_equal=True)
+            removed, on = self.retention.retired(held, stores), list(spans.identity)
+            held = held.join(removed, on=on, how="anti", nulls_equal=True)
         columns = (*self.output, STATE, *KEPT)
-        closed = self.closed.within(question, stores)
+        closed = self.closed.within(query, stores)
         if len(closed):
             closed = self._without(closed, self._superseded(held, stores))
-        past = [] if self.past.newest is None else [self.past.found(question, stores)]
+        past = [] if self.past.newest is None else [self.past.found(query, stores)]
         answers = (*past, closed, self.found(held, stores))
         return of_keys(pl.concat([frame.select(columns) for frame in answers]), keys)
 
@@ -89,12 +89,12 @@ class SessionQueries(SessionResults):
         on = list(self.contents.spans.identity)
         return closed.join(others, on=on, how="anti", nulls_equal=True)
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
             raise self.contents.no_messages()
         if self.contents.by_count:
-            return stretch.counted(everything(stores, MESSAGES))
-        return stretch.stored(stores[MESSAGES])
+            return between.counted(everything(stores, MESSAGES))
+        return between.stored(stores[MESSAGES])
 
     def sharing(self, results: pl.DataFrame, family: list[str], stores: Stores) -> pl.DataFrame:
         shared = results.select(family).unique()

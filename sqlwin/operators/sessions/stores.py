@@ -24,7 +24,7 @@ from sqlwin.operators.load import NO_END, Load, Records, Retained, nothing
 from sqlwin.operators.sessions.contents import SessionContents
 from sqlwin.operators.sessions.merging import SESSIONS
 from sqlwin.operators.sessions.retention import SessionRetention
-from sqlwin.operators.sessions.splitting import Parted
+from sqlwin.operators.sessions.splitting import Split
 from sqlwin.operators.store_spec import Columns, StoreSpec, layout_of
 from sqlwin.operators.windows.closed import ClosedWindows
 from sqlwin.operators.windows.contents import PANES
@@ -53,10 +53,10 @@ class SessionStores:
         spans, contents, reached = self.contents.spans, self.contents, self.retention.reached
         keys = {name: contents.by.types[name] for name in spans.partition}
         layout = session_layout(SESSIONS, keys, spans.values(self.below), self.interval)
-        words = "metadata" if isinstance(spans, Parted) else "merged accumulators"
+        words = "metadata" if isinstance(spans, Split) else "merged accumulators"
         yield StoreSpec(layout, last_written(layout), words, self.results)
         yield self.emitted
-        if isinstance(spans, Parted):
+        if isinstance(spans, Split):
             panes = layout_of(PANES, spans.columns(self.below), spans.keys, spans.pane, self.width)
             words = f"accumulators of each {'message' if contents.by_count else 'instant'}"
             yield StoreSpec(panes, merged(panes, spans.merges), words, self._instants)
@@ -134,7 +134,7 @@ class SessionStores:
             return self._sets * (keys * (1 - apart) + self.interval / 2 * apart)
         by_end = Retained(self.policy.retain, None, self.interval, self.retained.keyed)
         span, newest = by_end.span(load, gap), self.policy.retain_rows
-        kept = [] if span is None else [load.came(span) * exp(-load.came(gap) / keys)]
+        kept = [] if span is None else [load.added(span) * exp(-load.added(gap) / keys)]
         if newest is not None:
             kept.append(newest * keys)
         return self._sets * (self.retained.groups(load, gap) + min(kept)) if kept else NO_END
@@ -143,7 +143,7 @@ class SessionStores:
         gap, keys = self.contents.window.gap, load.keys_if(self.retained.keyed)
         if gap is None:
             return OWN_GAPS
-        return self._sets * load.came(self.closed.span) * exp(-load.came(gap) / keys)
+        return self._sets * load.added(self.closed.span) * exp(-load.added(gap) / keys)
 
     def _emitted(self, load: Load) -> Records:
         """Sessions that were emitted early, or are ranked; else what waits, which is little."""

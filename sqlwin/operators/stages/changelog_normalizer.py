@@ -1,24 +1,24 @@
-"""An operator over rows that may be withdrawn, where a TTL forgets some: it knows which.
+"""An operator over rows that may be retracted, where a TTL forgets some: it knows which.
 
-What was forgotten here cannot be withdrawn: accumulators would count it less than once. And a
-row that was forgotten below comes again without being withdrawn first. So the inner operator
+What was forgotten here cannot be retracted: accumulators would count it less than once. And a
+row that was forgotten below comes again without being retracted first. So the inner operator
 is given, of a batch,
 
-| row                                        | is                                          |
-|--------------------------------------------|---------------------------------------------|
-| withdrawn, and known                       | taken                                       |
-| withdrawn, and not known                   | passed over                                 |
-| new, and known under its position (`again`) | taken; the known one is withdrawn before it |
-| new                                        | taken                                       |
+| row                                         | is                                          |
+|---------------------------------------------|---------------------------------------------|
+| retracted, and known                        | taken                                       |
+| retracted, and not known                    | passed over                                 |
+| new, and known under its position (`again`) | taken; the known one is retracted before it |
+| new                                         | taken                                       |
 
-and prepares that. All that is taken writes its key, where keys have lives; what is passed
+and prepares that. All that is taken writes its key, where keys have TTL entries; what is passed
 over reads it. The rows are known as long as all else of their key is.
 
 An OVER operator keeps its rows; of others a store `positions` keeps where each was, or, where
 they come again, what each was; with its weight, for what was written last counts.
 
 Worked example, SUM(n) by k: n = 5 of row 7 comes. All of k is forgotten. Row 7 becomes 6:
-n = 5 is withdrawn, which is passed over, and n = 6 comes: the sum is 6, `+I`, not 1.
+n = 5 is retracted, which is passed over, and n = 6 comes: the sum is 6, `+I`, not 1.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ POSITIONS = "positions"
 
 @dataclass(frozen=True)
 class ChangelogNormalizer:
-    """carried: columns of the rows. keys: some of them, those of lives.
+    """carried: columns of the rows. keys: some of them, those of TTL entries.
 
     store: has the rows, by position and with weights. again: rows may come again that were not
-    withdrawn. retain: how much older than the watermark a row may be; None: any.
+    retracted. retain: how much older than the watermark a row may be; None: any.
     """
 
     inner: Operator
@@ -81,7 +81,7 @@ class ChangelogNormalizer:
         if stores.ttl_entries is not None:
             stores.ttl_entries.written(rows)
         if self.notes:
-            # what is withdrawn is written first, for another may take its place
+            # what is retracted is written first, for another may take its place
             stores[self.store].put(rows.select(*self.columns).sort(WEIGHT))
         return self.inner.on_batch(self.inner.prepare(rows), stores, now)
 
@@ -105,18 +105,18 @@ class ChangelogNormalizer:
 
     def known(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What is taken of a batch."""
-        gone, came = (batch.filter(pl.col(WEIGHT) == weight) for weight in (-1, 1))
-        if len(gone):
-            rows = there(stores[self.store].scan(*bounds(gone[TS]))).select(POSITION)
-            gone = gone.join(rows, on=list(POSITION), how="semi", maintain_order="left")
-        if not self.again or came.is_empty():
-            return pl.concat([gone, came])
-        return effective(pl.concat([gone, self._replaced(gone, came, stores), came]))
+        removed, added = (batch.filter(pl.col(WEIGHT) == weight) for weight in (-1, 1))
+        if len(removed):
+            rows = there(stores[self.store].scan(*bounds(removed[TS]))).select(POSITION)
+            removed = removed.join(rows, on=list(POSITION), how="semi", maintain_order="left")
+        if not self.again or added.is_empty():
+            return pl.concat([removed, added])
+        return effective(pl.concat([removed, self._replaced(removed, added, stores), added]))
 
-    def _replaced(self, gone: pl.DataFrame, came: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Rows there that others come in place of, though nothing withdraws them."""
+    def _replaced(self, removed: pl.DataFrame, added: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Rows there that others come in place of, though nothing retracts them."""
         place = [PART, SEQ]
         since = START if self.retain is None else max(START, stores.watermark - self.retain)
         rows = there(stores[self.store].scan(since, END))
-        again = rows.join(came, on=place, how="semi").join(gone, on=place, how="anti")
-        return weighed(again, -1).select(came.columns)
+        again = rows.join(added, on=place, how="semi").join(removed, on=place, how="anti")
+        return weighed(again, -1).select(added.columns)

@@ -1,7 +1,7 @@
 """A join whose rows have a TTL: each row of a side that has one is forgotten by itself, of a
 join of sessions all rows and sessions of a session key.
 
-What was emitted of a row stays: nothing is withdrawn, no match it had is taken back, and
+What was emitted of a row stays: nothing is retracted, no match it had is taken back, and
 a row of the other side that it matched is not padded for its sake. What waits to be emitted
 of it, and the revisions of what was, go with it. Should it come again, by its position, it
 is a new row, and what it makes is `+I`, revision 0. The result of an ASOF join is that of its
@@ -70,14 +70,14 @@ class JoinTtl(TtlStage):
         return {side.name: side for side in (self.inner.left, self.inner.right)}
 
     def keys(self, side: str) -> Columns:
-        """By which the lives of a side know its rows."""
+        """By which the TTL entries of a side know its rows."""
         own = self.sides[side]
         names = own.partition if isinstance(own, SessionSide) else own.identity
         return {name: own.row[name] for name in names}
 
     @property
     def marks(self) -> dict[str, dict[str, str]]:
-        """Of each side, what pairs call the keys of its lives."""
+        """Of each side, what pairs call the keys of its TTL entries."""
         return {side: {key: marked(self.sides[side]).get(key, key) for key in self.keys(side)}
                 for side in self.ttls}  # fmt: skip
 

@@ -77,7 +77,7 @@ class OperatorTtl(TtlStage):
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         """With what of the rows themselves a TTL goes by, where it does.
 
-        Of rows that may be withdrawn those count that say something.
+        Of rows that may be retracted those count that say something.
         """
         if WEIGHT in rows.columns:
             rows = effective(rows)

@@ -1,17 +1,17 @@
 """Ranked rows that change or go: what is held of each, and what of it was emitted.
 
-Where the input withdraws rows, a place is freed as well as taken: so all rows are held,
+Where the input retracts rows, a place is freed as well as taken: so all rows are held,
 also those beyond the limit, and each with what was last emitted of it.
 
-| a row                              | `__there` | `__sent`, `__old.*` |
-|------------------------------------|-----------|---------------------|
-| is in the input, emitted              | true      | place, values last emitted |
-| is in the input, not emitted, or withdrawn since | true | NULL           |
-| was withdrawn by the input, is emitted | false    | place, values last emitted |
+| a row                                            | `__there` | `__sent`, `__old.*`        |
+|--------------------------------------------------|-----------|----------------------------|
+| is in the input, emitted                         | true      | place, values last emitted |
+| is in the input, not emitted, or retracted since | true      | NULL                       |
+| was retracted by the input, is emitted           | false     | place, values last emitted |
 
 One that is neither in the input nor emitted is not held.
 
-Worked example, the best row: b (5 points) is emitted `+I` 0, c (3) is not. b is withdrawn: it
+Worked example, the best row: b (5 points) is emitted `+I` 0, c (3) is not. b is retracted: it
 goes out `-D` 1, c `+I` 0. Were b replaced by b (4) instead, it would go out `+U` 1.
 """
 
@@ -42,10 +42,12 @@ class TopChanges:
         """What is held beside a row."""
         return {THERE: pl.Boolean(), **{OLD + name: t for name, t in self.carried.items()}}
 
-    def applied(self, held: pl.DataFrame, gone: pl.DataFrame, came: pl.DataFrame) -> pl.DataFrame:
+    def applied(
+        self, held: pl.DataFrame, removed: pl.DataFrame, added: pl.DataFrame
+    ) -> pl.DataFrame:
         """The rows that are held after a batch took some away and brought others."""
-        left = self._less(held, gone)
-        new = self._final_before(came, left, held)
+        left = self._less(held, removed)
+        new = self._final_before(added, left, held)
         others = left.join(new, on=self._place, how="anti", nulls_equal=True)
         return pl.concat([others, new.select(held.columns)]).filter(
             pl.col(THERE) | pl.col(SENT).is_not_null()
@@ -70,19 +72,19 @@ class TopChanges:
     def _place(self) -> list[str]:
         return [*self.partition, PART, SEQ]
 
-    def _less(self, held: pl.DataFrame, gone: pl.DataFrame) -> pl.DataFrame:
-        """One that is not there in this place, at this instant, cannot be withdrawn."""
+    def _less(self, held: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
+        """One that is not there in this place, at this instant, cannot be retracted."""
         on = list(dict.fromkeys((*self.partition, *POSITION)))
-        marked = gone.select(*on, pl.lit(False).alias(CAME))
+        marked = removed.select(*on, pl.lit(False).alias(CAME))
         known = held.join(marked, on=on, how="left", nulls_equal=True, maintain_order="left")
         return known.with_columns(pl.col(THERE) & pl.col(CAME).fill_null(True)).drop(CAME)
 
     def _final_before(
-        self, came: pl.DataFrame, left: pl.DataFrame, held: pl.DataFrame
+        self, added: pl.DataFrame, left: pl.DataFrame, held: pl.DataFrame
     ) -> pl.DataFrame:
         """New rows with what is emitted under their positions."""
-        beside = [name for name in held.columns if name not in came.columns]
-        new = came.join(
+        beside = [name for name in held.columns if name not in added.columns]
+        new = added.join(
             left.select(*self._place, *beside), on=self._place, how="left", nulls_equal=True
         )
         return new.with_columns(pl.lit(True).alias(THERE), pl.col(REVISION).fill_null(-1))

@@ -8,14 +8,14 @@ one is beyond retention: what waits goes out, and the partition is forgotten.
 
 An emission says what became of the partition since the one before: a row that is new is
 inserted (`+I`), one that has moved is updated (`+U`), one that was pushed out is
-withdrawn (`-D`, as it was last emitted, one revision on).
+retracted (`-D`, as it was last emitted, one revision on).
 
 Mostly rows come and stay: a row that has come beyond retention is not accepted, while
 those already ranked stay. So a place only ever falls, and what falls beyond `limit` need
-not be kept. Where the input withdraws rows (`weighted`), all are: see `top_changes`. Else:
+not be kept. Where the input retracts rows (`weighted`), all are: see `changes`. Else:
 
 Invariant: `top` holds every row whose place is within `limit`, and besides them
-only rows that were emitted and have not been withdrawn yet; the places counted
+only rows that were emitted and have not been retracted yet; the places counted
 off among the held rows are right up to `limit`, and beyond it wherever they are
 beyond it among all rows. For let r be beyond among all rows. Then at least
 `limit` rows (row_number), strictly better rows (rank) or strictly better values
@@ -28,13 +28,13 @@ all that come before r are within, therefore held, therefore counted.
 | `top`      | partition, slot: row, position, `__sent`, `__revision`     |
 | `rankings` | partition: `__at`, `__held`, `__due`, `__pending`          |
 
-A record of `top` lives iff its slot is below the `__held` of its partition; the
+A record of `top` is live iff its slot is below the `__held` of its partition; the
 rows take the slots 0, 1, … in their order, newest write last. `__sent` is the
 place last emitted, NULL where there was none, `__revision` the revision.
 
 Worked example, the best row by points: b (5 points) comes, is emitted `+I` with
-place 1, revision 0. c (7 points) comes: b is withdrawn, `-D` revision 1, and c
-inserted, `+I` revision 0. Of a (1 point) nothing is heard or kept. By `ts DESC`
+place 1, revision 0. c (7 points) comes: b is retracted, `-D` revision 1, and c
+inserted, `+I` revision 0. Of a (1 point) nothing is emitted or kept. By `ts DESC`
 this keeps the last row of each key: deduplication.
 """
 
@@ -56,7 +56,7 @@ from sqlwin.operators.load import Load, Records
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
-from sqlwin.operators.weights import effective, parted
+from sqlwin.operators.weights import effective, split
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.policies import Early, Policy
 from sqlwin.schema import PLACE, POSITION, REVISION, TS, WEIGHT
@@ -75,7 +75,7 @@ class TopRows(Counting):
     """carried: the input columns and their dtypes. name: of the column of places.
 
     Where the policy has no EARLY, nothing goes out before the end of input or a TIMEOUT.
-    weighted: rows may be withdrawn. settles: all rows of a partition have one event time,
+    weighted: rows may be retracted. settles: all rows of a partition have one event time,
     and the policy a RETAIN.
     """
 
@@ -85,7 +85,7 @@ class TopRows(Counting):
     standing: Standing
     limit: int
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     weighted: bool = False
     becomes_final: bool = False
 
@@ -153,10 +153,10 @@ class TopRows(Counting):
             return self._change(batch, rankings, stores, now)
         held = self._held(rankings, stores).with_columns(pl.lit(False).alias(NEW))
         never = [pl.lit(0, INT), pl.lit(None, INT), pl.lit(-1, pl.Int32), pl.lit(True)]
-        came = batch.with_columns(
+        added = batch.with_columns(
             e.alias(c) for e, c in zip(never, (SLOT, SENT, REVISION, NEW), strict=True)
         )
-        placed = self._placed(pl.concat([held, came.select(held.columns)]))
+        placed = self._placed(pl.concat([held, added.select(held.columns)]))
         kept = placed.filter(self._within | (pl.col(REVISION) >= 0))
         self._keep(kept, self._waiting(rankings, kept, now), stores)
         return self.nothing()
@@ -164,8 +164,8 @@ class TopRows(Counting):
     def _change(
         self, batch: pl.DataFrame, rankings: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        gone, came = parted(batch)
-        rows = self.changing.applied(self._held(rankings, stores), gone, came)
+        removed, added = split(batch)
+        rows = self.changing.applied(self._held(rankings, stores), removed, added)
         differs = self.changing.differs(self._within)
         kept = self._all_placed(rows).with_columns(differs.alias(NEW))
         self._keep(kept, self._waiting(rankings, kept, now), stores)
@@ -175,10 +175,10 @@ class TopRows(Counting):
         stores.watermark = max(stores.watermark, watermark)
         if not self.becomes_final or self.policy.retain is None:
             return self.nothing()
-        floor = stores.watermark - self.policy.retain
-        out = self._emit(self._waits & (pl.col(AT) < floor), stores, "full")
+        horizon = stores.watermark - self.policy.retain
+        out = self._emit(self._waits & (pl.col(AT) < horizon), stores, "full")
         for name in (TOP, RANKINGS):
-            stores[name].expire(floor)
+            stores[name].expire(horizon)
         self._renew_deadline(stores)
         return out
 
@@ -200,7 +200,7 @@ class TopRows(Counting):
         times = (stores.pending, timeout_at(self.policy.timeout, stores))
         return min((time for time in times if time is not None), default=None)
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:
@@ -210,16 +210,16 @@ class TopRows(Counting):
     def order(self) -> tuple[str, ...]:
         return (*self.partition, self.name, *POSITION)
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """The rows that have a place within `limit` now, and whose event time is queried."""
-        rankings = of_keys(everything(stores, RANKINGS), question.keys)
+        rankings = of_keys(everything(stores, RANKINGS), query.keys)
         placed = self._all_placed(self._held(rankings, stores)).filter(self._within)
-        found = placed.filter(pl.col(TS) >= question.lo, pl.col(TS) <= question.hi)
+        found = placed.filter(pl.col(TS) >= query.lo, pl.col(TS) <= query.hi)
         revision = pl.when(pl.col(SENT).is_not_null()).then(pl.col(REVISION)).alias(REVISION)
         state = pl.lit(OPEN_WINDOW).alias(STATE)
         return found.select(*self.output, state, revision, *PLACE, row_key_at(self.stream))
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         raise QueryError("the query keeps no messages, but the rows that are ranked: windows(…)")
 
     # What goes out.
@@ -236,23 +236,23 @@ class TopRows(Counting):
         if self.weighted:
             return self._emit_changes(placed, rankings, stores, emit)
         moved = ~pl.col(self.name).eq_missing(pl.col(SENT))
-        gone = self._changes(placed.filter(~self._within), False, emit)
+        removed = self._changes(placed.filter(~self._within), False, emit)
         out = self._changes(placed.filter(self._within & moved), True, emit)
         revision = (
             pl.when(moved).then(pl.col(REVISION) + 1).otherwise(pl.col(REVISION)).cast(pl.Int32)
         )
         kept = placed.filter(self._within).with_columns(revision, pl.col(self.name).alias(SENT))
         self._settle(kept, rankings, stores)
-        return pl.concat([gone, out])
+        return pl.concat([removed, out])
 
     def _emit_changes(
         self, placed: pl.DataFrame, rankings: pl.DataFrame, stores: Stores, emit: str
     ) -> pl.DataFrame:
         differs = self.changing.differs(self._within)
-        gone = self._changes(placed.filter(differs & ~self._within), False, emit)
+        removed = self._changes(placed.filter(differs & ~self._within), False, emit)
         out = self._changes(placed.filter(differs & self._within), True, emit)
         self._settle(self.changing.emitted(placed, self._within), rankings, stores)
-        return pl.concat([gone, out])
+        return pl.concat([removed, out])
 
     def _settle(self, kept: pl.DataFrame, rankings: pl.DataFrame, stores: Stores) -> None:
         done = rankings.with_columns(pl.lit(None, INT).alias(DUE), pl.lit(0, INT).alias(PENDING))
@@ -271,7 +271,7 @@ class TopRows(Counting):
             pl.lit(emit).alias(WORD),
             row_key_at(self.stream),
         )
-        return changelog(known, self.output, self.withdraw)
+        return changelog(known, self.output, self.update_before)
 
     # What is held.
 
@@ -327,8 +327,8 @@ class TopRows(Counting):
         if not self.weighted:
             return self._placed(rows)
         there = self._placed(rows.filter(THERE))
-        gone = rows.filter(~pl.col(THERE)).with_columns(pl.lit(None, INT).alias(self.name))
-        both = pl.concat([there, gone.select(there.columns)])
+        removed = rows.filter(~pl.col(THERE)).with_columns(pl.lit(None, INT).alias(self.name))
+        both = pl.concat([there, removed.select(there.columns)])
         return both.sort(self.partition, maintain_order=True) if self.partition else both
 
     @property

@@ -51,7 +51,7 @@ class WindowAggregator(RankedResults):
 
     sets: the GROUPING SETS, each some of the keys; none where there is no such clause.
     per_row: the position of a row is among the keys, and says with the window what is emitted.
-    weighted: rows may be withdrawn, see `weights`. ranks: of the groups of a window.
+    weighted: rows may be retracted, see `weights`. ranks: of the groups of a window.
     """
 
     stream: str
@@ -61,7 +61,7 @@ class WindowAggregator(RankedResults):
     folds: tuple[Fold, ...]
     values: tuple[pl.DataType, ...]
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     sets: tuple[tuple[str, ...], ...] = ()
     per_row: bool = False
     weighted: bool = False
@@ -185,25 +185,25 @@ class WindowAggregator(RankedResults):
         edges = tuple(reversed(self.edges))
         return (*edges, *(self.by.names if self.ranks is None else self.ranks.sorted_by))
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Ranked among all that share their window, whatever key the query asks for."""
-        keys = question.keys
+        keys = query.keys
         if self.ranks is not None:
-            question = replace(question, keys=None)
-        held = self.contents.within(question, stores)
-        gone = self.retention.retired(held, stores)
-        kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
+            query = replace(query, keys=None)
+        held = self.contents.within(query, stores)
+        removed = self.retention.retired(held, stores)
+        kept = held.join(removed, on=list(self.contents.identity), how="anti", nulls_equal=True)
         columns = (*self.output, STATE, *KEPT)
-        closed = self.closed.within(question, stores).select(columns)
+        closed = self.closed.within(query, stores).select(columns)
         return of_keys(pl.concat([closed, self._answers(kept, stores).select(columns)]), keys)
 
     def _answers(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         return self._keyed(self._edged(self.ledger.looked_at(windows, stores)))
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
             raise self.contents.no_messages()
-        return stretch.stored(stores[MESSAGES])
+        return between.stored(stores[MESSAGES])
 
     # What rows touch.
 

@@ -87,11 +87,11 @@ class ClosedWindows:
         if self.queried and self.policy.retention is not None:
             stores[STORE].expire(stores.watermark - self.policy.retention + 1)
 
-    def within(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def within(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that hold an instant of lo <= t <= hi, as `put` took them."""
         if not self.queried:
             return pl.DataFrame(schema={**self.columns, STATE: pl.String()})
-        found = stores[STORE].scan(question.lo + 1, END)
-        begun = pl.col("window_start").cast(pl.Int64) <= question.hi
-        there = of_keys(found, question.keys).filter(begun, ~pl.col(SUPERSEDED))
+        found = stores[STORE].scan(query.lo + 1, END)
+        begun = pl.col("window_start").cast(pl.Int64) <= query.hi
+        there = of_keys(found, query.keys).filter(begun, ~pl.col(SUPERSEDED))
         return there.with_columns(pl.lit(FULL_WINDOW).alias(STATE))

@@ -7,9 +7,9 @@ minutes costs a row once, not four times. An aggregate of full state (a median) 
 the rows themselves in the messages store, once whatever the windows and grouping
 sets; it is computed from them when a window is emitted.
 
-Where rows may be withdrawn (`weighted`) a withdrawn one comes as a pane that counts less
-than none, and panes of the same instant add up; a message is marked as withdrawn. So an
-aggregate whose accumulators do not let go of a row, MAX or a sum of floats, is
+Where rows may be retracted (`weighted`) a retracted one comes as a pane that counts less
+than none, and panes of the same instant add up; a message is marked as retracted. So an
+aggregate that is not invertible, MAX or a sum of floats, is
 computed from messages as well. A window whose panes count no row is not there.
 
 Invariant: the rows of the messages store are those the panes count.
@@ -40,7 +40,7 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.state_queries import StateQuery
-from sqlwin.operators.weights import SIGN, effective, parted, there
+from sqlwin.operators.weights import SIGN, effective, split, there
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT, empty, where
@@ -91,19 +91,19 @@ class Contents(Folded):
         return rows.select(*self.read(self.by.keys, self.folds), *weight)
 
     def panes(self, batch: pl.DataFrame) -> pl.DataFrame:
-        """Of what `prepare` made; those of withdrawn rows have less than no rows."""
+        """Of what `prepare` made; those of retracted rows have less than no rows."""
         return self._panes(batch) if self.whole else batch
 
     def _panes(self, rows: pl.DataFrame) -> pl.DataFrame:
         if not self.weighted:
             return self._lift(rows, self.incremental)
-        gone, came = parted(rows)
-        panes = self._lift(came, self.incremental)
-        if gone.is_empty():
+        removed, added = split(rows)
+        panes = self._lift(added, self.incremental)
+        if removed.is_empty():
             return panes
         negated = [expr for fold in self.incremental for expr in fold.negated()]
         extent = [pl.lit(None, pl.Int64).alias(name) for name in (FIRST, LAST)]
-        less = self._lift(gone, self.incremental).with_columns(*extent, -pl.col(ROWS), *negated)
+        less = self._lift(removed, self.incremental).with_columns(*extent, -pl.col(ROWS), *negated)
         return pl.concat([panes, less])
 
     def put(self, batch: pl.DataFrame, panes: pl.DataFrame, stores: Stores) -> None:
@@ -114,7 +114,7 @@ class Contents(Folded):
         """Messages alone: the panes have counted them."""
         if self.whole:
             rows = batch.select(*self.message)
-            # what is withdrawn is written first, for another may take its place
+            # what is retracted is written first, for another may take its place
             stores[MESSAGES].put(rows.sort(WEIGHT) if self.weighted else rows)
 
     def lacking(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -150,13 +150,13 @@ class Contents(Folded):
         ending = where(held, (held[WINDOW_END] > closed) & (held[WINDOW_END] <= watermark))
         return self._windows(ending)
 
-    def within(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def within(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """The windows that hold an instant of lo <= t <= hi, merged."""
         if isinstance(self.window, Whole):
-            return self.closing(START, END, stores, question.keys)
-        last = min(question.hi + self.window.size, END)
-        near = self.closing(question.lo, last, stores, question.keys)
-        return near.filter(start_of(pl.col(WINDOW_END), self.window) <= question.hi)
+            return self.closing(START, END, stores, query.keys)
+        last = min(query.hi + self.window.size, END)
+        near = self.closing(query.lo, last, stores, query.keys)
+        return near.filter(start_of(pl.col(WINDOW_END), self.window) <= query.hi)
 
     def of(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`windows` merged, their other columns kept; one that holds no row is left out."""

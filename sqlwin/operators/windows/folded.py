@@ -16,7 +16,7 @@ from sqlwin.schema import POSITION
 
 
 class Folded(ABC):
-    """Of folds, and messages that are grouped by keys. weighted: which may be withdrawn."""
+    """Of folds, and messages that are grouped by keys. weighted: which may be retracted."""
 
     folds: tuple[Fold, ...]
     weighted: bool = False
@@ -32,7 +32,7 @@ class Folded(ABC):
         return tuple(fold for fold in self.folds if self._from_messages(fold))
 
     def _from_messages(self, fold: Fold) -> bool:
-        """Rows that may be withdrawn are kept where no accumulator can let go of them."""
+        """Rows that may be retracted are kept where accumulators are not invertible."""
         return fold.full_state or (self.weighted and not fold.invertible)
 
     def read(self, keys: Iterable[str], folds: Iterable[Fold]) -> list[str]:

@@ -1,15 +1,15 @@
 """Windows in ROWS over a result, tumbling and hopping.
 
 Rows are numbered in the order of event time, see `ordering`. With their numbers for a time
-they are those of the windowed aggregator over rows that may be withdrawn: a late row withdraws
+they are those of the windowed aggregator over rows that may be retracted: a late row retracts
 at their old numbers the rows behind it and brings them at their new ones, so a window that loses
 one and wins another is corrected. Here each partition has a watermark of its own, which is its
-certain rows: a window is full when its n-th row is there and the watermark is past it. One
+complete rows: a window is full when its n-th row is there and the watermark is past it. One
 that was full stays so, though rows of it go.
 
 Rows that fail WHERE are numbered like all others and take no other part.
 
-Invariant: a window is retired when its rows are fixed, all n of them.
+Invariant: a window is retired when its rows are final, all n of them.
 
 Worked example, 2 rows every 2, rows at 10, 20 and 30, watermark 25: [1, 3) is full, the row at
 30 is in [3, 5). A late one at 15 makes [1, 3) the rows at 10 and 15, `late`; [3, 5) has those
@@ -85,21 +85,21 @@ class OrderedAggregator(WindowAggregator):
         full = self._fill(stores)
         if self.policy.retain is None:
             return full
-        fixed = self.ordering.fix(watermark - self.policy.retain, stores)
+        evictable = self.ordering.fix(watermark - self.policy.retain, stores)
         last = self.ledger.again(self._retired(self.ledger.pending(stores), stores), stores)
-        self._cut(fixed, stores)
+        self._cut(evictable, stores)
         return pl.concat([full, last])
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that overlap it, by the numbers of rows."""
-        held = self.contents.within(question, stores)
-        gone = self._retired(held, stores)
-        kept = held.join(gone, on=list(self.contents.identity), how="anti", nulls_equal=True)
+        held = self.contents.within(query, stores)
+        removed = self._retired(held, stores)
+        kept = held.join(removed, on=list(self.contents.identity), how="anti", nulls_equal=True)
         known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
-        return self.ordering.messages(stretch, stores)
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
+        return self.ordering.messages(between, stores)
 
     # Rows with numbers to windows.
 
@@ -109,15 +109,15 @@ class OrderedAggregator(WindowAggregator):
         """
         placed = self.by.spread(rows).with_columns(pane_of(pl.col(TS), self.hop).alias(PANE))
         keys = [*self.by.names, PART, SEQ]
-        gone, came = _apart(*_by_weight(placed), [*keys, PANE])
-        were, are = (ends_of(part, PANE, self.hop) for part in (gone, came))
+        removed, added = _apart(*_by_weight(placed), [*keys, PANE])
+        were, are = (ends_of(part, PANE, self.hop) for part in (removed, added))
         left, entered = _apart(were, are, [*keys, WINDOW_END])
         fresh = pl.col(NEW) & (pl.col(WEIGHT) > 0)
         both = pl.concat([left, entered]).group_by(self.contents.identity)
         return both.agg(pl.max_horizontal(fresh.sum().cast(pl.Int64), 1).alias(ADDED))
 
     def _fill(self, stores: Stores) -> pl.DataFrame:
-        """The windows whose n-th row is certain now."""
+        """The windows whose n-th row is complete now."""
         risen = self.ordering.rise(stores)
         if risen.is_empty():
             return self.nothing()
@@ -125,8 +125,8 @@ class OrderedAggregator(WindowAggregator):
         until: int = risen[CLOSED].max()  # type: ignore[assignment]
         keys = risen.select(self.partition) if self.partition else None
         closing = self._filling(self.contents.closing(since, until, stores, keys), risen)
-        gone = self.ledger.emptied(closing, stores, since + 1, until + 1)
-        emptied = self._filling(gone, risen)
+        removed = self.ledger.emptied(closing, stores, since + 1, until + 1)
+        emptied = self._filling(removed, risen)
         return pl.concat([self.ledger.close(part, stores) for part in (emptied, closing)])
 
     def _filling(self, windows: pl.DataFrame, risen: pl.DataFrame) -> pl.DataFrame:
@@ -149,31 +149,31 @@ class OrderedAggregator(WindowAggregator):
 
     def _retired(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         known = self.ordering.with_counts(windows, stores)
-        gone = pl.col(WINDOW_END) <= pl.col(FIXED) + 1
-        return known.filter(gone).select(windows.columns)
+        removed = pl.col(WINDOW_END) <= pl.col(FIXED) + 1
+        return known.filter(removed).select(windows.columns)
 
-    def _cut(self, fixed: pl.DataFrame, stores: Stores) -> None:
-        """Drop what only windows need whose rows are all fixed."""
-        if fixed.is_empty():
+    def _cut(self, evictable: pl.DataFrame, stores: Stores) -> None:
+        """Drop what only windows need whose rows are all final."""
+        if evictable.is_empty():
             return
         after = pl.col(FIXED) + 2
-        stores[STORE].cut(fixed.select(*self.partition, after.alias(HORIZON)))
-        first = fixed.select(*self.partition, earliest(after, self.hop).alias(HORIZON))
+        stores[STORE].cut(evictable.select(*self.partition, after.alias(HORIZON)))
+        first = evictable.select(*self.partition, earliest(after, self.hop).alias(HORIZON))
         for name in (PANES, MESSAGES):
             if name in stores.named:
                 stores[name].cut(first)
 
 
 def _by_weight(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    gone = pl.col(WEIGHT) < 0
-    return rows.filter(gone), rows.filter(~gone)
+    removed = pl.col(WEIGHT) < 0
+    return rows.filter(removed), rows.filter(~removed)
 
 
 def _apart(
-    gone: pl.DataFrame, came: pl.DataFrame, on: list[str]
+    removed: pl.DataFrame, added: pl.DataFrame, on: list[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Without rows that go and come at one place, but for those that are others now."""
-    stay = came.filter(~pl.col(NEW))
-    left = gone.join(stay, on=on, how="anti", nulls_equal=True)
-    entered = stay.join(gone, on=on, how="anti", nulls_equal=True)
-    return left, pl.concat([entered, came.filter(NEW)])
+    stay = added.filter(~pl.col(NEW))
+    left = removed.join(stay, on=on, how="anti", nulls_equal=True)
+    entered = stay.join(removed, on=on, how="anti", nulls_equal=True)
+    return left, pl.concat([entered, added.filter(NEW)])

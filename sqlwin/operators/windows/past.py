@@ -69,9 +69,9 @@ class PastWindows:
         first = (pl.col(COUNT) - self.newest + 2).alias(HORIZON)
         store.cut(counts.select(*self.partition, first))  # of all as well: under a TTL they restart
 
-    def found(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def found(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that hold a message of it."""
-        held = stores[STORE].scan(question.lo + 1, END)
-        of_range = held.filter(pl.col("window_start") <= question.hi)
+        held = stores[STORE].scan(query.lo + 1, END)
+        of_range = held.filter(pl.col("window_start") <= query.hi)
         full = pl.lit(FULL_WINDOW).alias(STATE)
-        return of_keys(of_range, question.keys).with_columns(full)
+        return of_keys(of_range, query.keys).with_columns(full)

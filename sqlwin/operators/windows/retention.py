@@ -5,7 +5,7 @@ watermark is `retain` past its end; by messages, when `retain_rows` rows of its 
 are newer than all a window could take in; under both, by whichever comes first.
 A bucket is what its keys have in common: all group keys, or those that all grouping
 sets have. Its *horizon* says how far its messages go: the start of the pane that holds
-the n-th newest row, so no row below it is among the newest n. Where rows may be withdrawn it is
+the n-th newest row, so no row below it is among the newest n. Where rows may be retracted it is
 the greatest that it ever was, see `horizon`.
 
 Invariant: the stores hold every pane, message and record of a window that is not
@@ -39,7 +39,7 @@ from sqlwin.windows import Aligned, Cumulate, Hop, Whole
 
 @dataclass(frozen=True)
 class Retention(KeyHorizons):
-    """A window that is never full never retires. weighted: rows may be withdrawn."""
+    """A window that is never full never retires. weighted: rows may be retracted."""
 
     policy: Policy
     window: Aligned
@@ -58,7 +58,7 @@ class Retention(KeyHorizons):
 
     @cached_property
     def reached(self) -> Horizons | None:
-        """Where horizons are noted, for rows may be withdrawn."""
+        """Where horizons are noted, for rows may be retracted."""
         types = {key: self.by.types[key] for key in self.keys}
         return Horizons(types) if self.weighted and self.by_rows else None
 
@@ -77,15 +77,15 @@ class Retention(KeyHorizons):
         """Those of `windows` that are, or with this watermark become, out of retention."""
         if windows.is_empty() or isinstance(self.window, Whole):
             return windows.clear()
-        gone = pl.col(WINDOW_END) <= self.ended(stores)
+        removed = pl.col(WINDOW_END) <= self.ended(stores)
         if not self.by_rows:
-            return windows.filter(gone)
+            return windows.filter(removed)
         horizons = self.horizons(stores)
         if horizons.is_empty():
-            return windows.filter(gone)
+            return windows.filter(removed)
         known = floored(windows, horizons, self.keys)
         below = pl.col(WINDOW_END) <= pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64))
-        return known.filter(gone | (below & pl.col(HORIZON).is_not_null())).drop(HORIZON)
+        return known.filter(removed | (below & pl.col(HORIZON).is_not_null())).drop(HORIZON)
 
     def retire(self, stores: Stores) -> None:
         """Drop what only retired windows need; what waited there was emitted."""

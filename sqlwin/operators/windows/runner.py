@@ -56,14 +56,14 @@ class TupleRunner(TupleSlider):
         self.past.keep(emitted, counts, stores)
         return emitted
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Of each partition the one of all messages so far: window, values, and what is carried
         of the partition alone. With RETAIN n ROWS those of the newest messages, as emitted."""
         if self.retain_rows is not None:
-            return super().windows(question, stores)
-        sums = of_keys(everything(stores, SUMS).drop(AT), question.keys)
+            return super().windows(query, stores)
+        sums = of_keys(everything(stores, SUMS).drop(AT), query.keys)
         numbered = self.numbering.with_counts(sums, everything(stores, COUNTS))
-        found = numbered.filter(pl.col(COUNT) >= question.lo, question.hi >= 1)
+        found = numbered.filter(pl.col(COUNT) >= query.lo, query.hi >= 1)
         edges = pl.lit(1, pl.Int64).alias("window_start"), (pl.col(COUNT) + 1).alias("window_end")
         values = [call.fold.finish(found).alias(call.name) for call in self.calls]
         full = pl.lit(FULL_WINDOW).alias(STATE)
@@ -71,7 +71,7 @@ class TupleRunner(TupleSlider):
             *self.partition, "window_start", "window_end", *(c.name for c in self.calls), STATE
         )
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         raise QueryError("the query keeps no messages: those so far are kept as partial results")
 
     def sums(self, rows: pl.DataFrame) -> pl.DataFrame:

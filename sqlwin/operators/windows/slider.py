@@ -30,7 +30,7 @@ from sqlwin.operators.emitter.schema import EXISTS, STANDS, WORD
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.order.numbering import BEFORE, COUNT, NUMBER, Numbering
 from sqlwin.operators.order.numbering import STORE as COUNTS
-from sqlwin.operators.over.framing import Call, evaluate
+from sqlwin.operators.over.framing import FrameCall, evaluate
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.counting import Counting
@@ -54,7 +54,7 @@ class TupleSlider(Counting):
     size: int
     partition: tuple[str, ...]
     carried: dict[str, pl.DataType]
-    calls: tuple[Call, ...]
+    calls: tuple[FrameCall, ...]
     where: str | None = None
     retain_rows: int | None = None
 
@@ -103,7 +103,7 @@ class TupleSlider(Counting):
     def next_deadline(self, stores: Stores) -> int | None:
         return None
 
-    # What is asked.
+    # State queries.
 
     @property
     def key(self) -> dict[str, pl.DataType]:
@@ -113,19 +113,19 @@ class TupleSlider(Counting):
     def order(self) -> tuple[str, ...]:
         return ("window_end", *self.partition)
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         if self.retain_rows is None:
             raise QueryError(
                 "the query keeps no windows: each is emitted full with its message",
                 legal="RETAIN n ROWS; messages(…), the last of each partition",
             )
-        return self.past.found(question, stores).select(*self.output, STATE, REVISION, ROW_KEY)
+        return self.past.found(query, stores).select(*self.output, STATE, REVISION, ROW_KEY)
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         """Those of the ring: the last size - 1 of each partition."""
         held = self.numbering.with_counts(everything(stores, RING), everything(stores, COUNTS))
         live = held.filter(pl.col(NUMBER) > pl.col(COUNT) + 1 - self.size)
-        return stretch.counted(live).select(*self.carried, *PLACE)
+        return between.counted(live).select(*self.carried, *PLACE)
 
     # What is held.
 

@@ -97,7 +97,7 @@ class WindowStores:
         kept = [] if span is None else [groups * span / pane]
         if newest is not None:
             keys = load.keys_if(self.retained.keyed)
-            panes = min(newest, newest * keys / load.came(pane) + 1)
+            panes = min(newest, newest * keys / load.added(pane) + 1)
             kept.append(panes * keys + self.retained.open(load, window.size) / pane * groups)
         return min(kept) * sets if kept else NO_END
 

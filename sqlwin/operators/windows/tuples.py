@@ -176,18 +176,18 @@ class TupleAggregator(WindowAggregator):
 
     # State queries.
 
-    def windows(self, question: StateQuery, stores: Stores) -> pl.DataFrame:
+    def windows(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """Those that are open, and the full ones that are kept, by the numbers of messages."""
-        held = self.contents.within(question, stores)
+        held = self.contents.within(query, stores)
         counted = self.numbering.with_counts(held, everything(stores, COUNTS))
         kept = counted.filter(pl.col(WINDOW_END) >= pl.col(COUNT) + 2 - self.kept).drop(COUNT)
         known = self._keyed(self._edged(self.ledger.looked_at(kept, stores)))
         return known.select(*self.output, STATE, REVISION, *EXTENT, ROW_KEY)
 
-    def messages(self, stretch: MessageRange, stores: Stores) -> pl.DataFrame:
+    def messages(self, between: MessageRange, stores: Stores) -> pl.DataFrame:
         if not self.contents.whole:
             raise self.contents.no_messages()
-        return stretch.counted(everything(stores, MESSAGES))
+        return between.counted(everything(stores, MESSAGES))
 
 
 _IS_OPEN = pl.col(WINDOW_END) > pl.col(COUNT) + 1

@@ -216,7 +216,7 @@ def _early(join: Join, policy: Policy) -> str:
     if isinstance(join.match, AsOf):
         return "at once, corrected as nearer rows come"
     if join.kind in _WITHOUT:
-        return f"{_WITHOUT[join.kind]} without a match at once, withdrawn when one comes"
+        return f"{_WITHOUT[join.kind]} without a match at once, retracted when one comes"
     return "each pair as it is found"
 
 
@@ -322,7 +322,7 @@ def _endless(join: Join, sides: list[str]) -> Iterator[str]:
 
 
 def _retained(join: Join) -> bool:
-    """Whether rows go that no window lets go; those of a window in ROWS never expire."""
+    """Whether rows are evicted by RETAIN n ROWS alone; those of a window in ROWS never expire."""
     policy = join.policy
     return not (counts(join) or policy.retain is policy.retain_rows is None)
 

@@ -30,7 +30,7 @@ def late(policy: Policy) -> str:
 
 
 def retention(policy: Policy, key: str = "its key", changing: bool = False) -> str:
-    """key: within which RETAIN n ROWS counts. changing: rows may be withdrawn, and then count no
+    """key: within which RETAIN n ROWS counts. changing: rows may be retracted, and then count no
     more."""
     retained = []
     if policy.retain is not None:

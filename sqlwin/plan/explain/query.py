@@ -22,6 +22,7 @@ from sqlwin.plan.options.sinks import changes
 from sqlwin.plan.properties.facts import (
     derived_streams,
     join_of,
+    operator_of,
     sources_of,
 )
 from sqlwin.plan.properties.processing_time import clock_call
@@ -31,19 +32,23 @@ DeclaredStores = Mapping[Node, Sequence[str]]
 """Of the plan of each stage: `name (what it holds)` of each store that its operators open."""
 
 
-def explain(query: Query, stores: DeclaredStores) -> str:
-    """The host passes the stores, for a plan knows no operators."""
-    return "\n".join(_query(query, stores))
+Measured = Mapping[Node, str]
+"""What the operator of each stage did, by its plan."""
 
 
-def _query(query: Query, stores: DeclaredStores) -> Iterator[str]:
+def explain(query: Query, stores: DeclaredStores, measured: Measured | None = None) -> str:
+    """The host passes the stores, for a plan knows no operators; and what was measured of a run."""
+    return "\n".join(_query(query, stores, measured or {}))
+
+
+def _query(query: Query, stores: DeclaredStores, measured: Measured) -> Iterator[str]:
     yield f"Output: {query.sink.name if query.sink else 'screen'}"
     yield from delivery(query.sink, query.errors)
     for column in query.plan.schema:
         yield f"  {column.name} {type_name(column.type)}"
     read = map(topic, dict.fromkeys(sources_of(query.plan)))
     yield from (f"Source: {line}" for line in read if line is not None)
-    yield from _stage(query.plan, stores)
+    yield from _stage(query.plan, stores, measured)
     if clock_call(query.plan) is not None:
         yield "Processing time: each row's is that of the batch that takes it in"
     yield from (f"Warning: {warning}" for warning in undeclared(query))
@@ -54,12 +59,12 @@ def _query(query: Query, stores: DeclaredStores) -> Iterator[str]:
             if plan in seen:
                 yield f"As {seen[plan].name}, computed once"
             else:
-                yield from _stage(plan, stores)
+                yield from _stage(plan, stores, measured)
             seen.setdefault(plan, stream)
 
 
-def _stage(plan: Node, stores: DeclaredStores) -> Iterator[str]:
-    yield from _tree(plan)
+def _stage(plan: Node, stores: DeclaredStores, measured: Measured) -> Iterator[str]:
+    yield from _tree(plan, operator_of(plan) or plan, measured.get(plan))
     join, opened = join_of(plan), ", ".join(stores[plan])
     yield from joins.facts(join, opened) if join is not None else windows.facts(plan, opened)
     yield from (f"Warning: {warning}" for warning in warnings_of(plan))
@@ -78,10 +83,12 @@ def _derived(stream: Stream) -> str:
     return f"{stream.name}; {time}; {rows}"
 
 
-def _tree(node: Node, depth: int = 0) -> Iterator[str]:
+def _tree(node: Node, operator: Node, did: str | None, depth: int = 0) -> Iterator[str]:
     yield f"{'  ' * depth}{line(node)}"
-    if isinstance(node, Join):
-        yield from _tree(node.left, depth + 1)
-        yield from _tree(node.right, depth + 1)
-    elif not isinstance(node, Scan | StaticScan):
-        yield from _tree(node.input, depth + 1)
+    if did is not None and node is operator:
+        yield f"{'  ' * depth}  ({did})"
+    below: tuple[Node, ...] = (node.left, node.right) if isinstance(node, Join) else ()
+    if not isinstance(node, Join | Scan | StaticScan):
+        below = (node.input,)
+    for each in below:
+        yield from _tree(each, operator, did, depth + 1)

@@ -59,7 +59,7 @@ def facts(plan: Node, stores: str) -> Iterator[str]:
 
 def _normalizer(window: Unranked, stream: Stream, stores: str) -> Iterator[str]:
     key = () if stream.changelog is None else stream.changelog.key
-    what = f"the last change of each {', '.join(key)}" if key else "each row less its withdrawals"
+    what = f"the last change of each {', '.join(key)}" if key else "each row less its retractions"
     yield f"Operator: changelog normalizer, {what}"
     yield f"Stores: {stores}"
     if stream.ts is not None:

@@ -304,8 +304,9 @@ class Sink:
 class Query:
     """One SELECT or INSERT INTO: a plan in normal form, and its sink (None: the screen).
 
-    explain: it is to be shown, not run. errors: the sink that EXPIRED INTO names, where
-    one of that name is declared. functions: those registered from Python that it calls.
+    explain: it is to be shown, not run. analyze: and run as well, to be measured. errors: the sink
+    that EXPIRED INTO names, where one of that name is declared. functions: those registered from
+    Python that it calls.
     errors_into: the name itself, of a query without a window; others have it in their policy.
     """
 
@@ -315,6 +316,7 @@ class Query:
     errors: Sink | None = None
     functions: tuple[PythonAggregate, ...] = ()
     errors_into: str | None = None
+    analyze: bool = False
 
     @property
     def retracts(self) -> bool:

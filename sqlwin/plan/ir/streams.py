@@ -64,7 +64,7 @@ class Changelog:
     """How the rows of a declared stream change those before them.
 
     op: the column that says what a row is. key: the columns that identify a row, of which the
-    last change counts; none: a row is withdrawn by its values. See `sql/sources/changelogs.py`.
+    last change counts; none: a row is retracted by its values. See `sql/sources/changelogs.py`.
     """
 
     op: str
@@ -85,7 +85,8 @@ class Stream:
     are those that its plans insert, or delete; None: their results, which may change.
     undeclared: no WATERMARK says so, the query's window has named its event time.
     changelog: of a declared one whose rows may be changes. copies: the column of a derived one
-    that says how many equal rows each row is. key: PRIMARY KEY.
+    that says how many equal rows each row is. key: PRIMARY KEY. inferred: from the file that FROM
+    names.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Stream:
     changelog: Changelog | None = field(default=None, repr=False)  # `options` and keys have it
     copies: str | None = field(default=None, repr=False)  # so have the plans in `of`
     key: tuple[str, ...] = field(default=(), repr=False)
+    inferred: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for column in self.schema:

@@ -44,7 +44,7 @@ FINAL = "EMIT FINAL, which sends full windows once"
 
 @from_below(below_of)
 def changes(plan: Node) -> bool:
-    """Whether a result that was sent may be withdrawn or replaced."""
+    """Whether a result that was sent may be retracted or replaced."""
     if _revises(plan):
         return True
     if isinstance(plan, Scan) and plan.stream.change is not None:
@@ -53,7 +53,7 @@ def changes(plan: Node) -> bool:
 
 
 def _revises(plan: Node) -> bool:
-    """Whether its topmost node updates or withdraws what it has emitted, by itself."""
+    """Whether its topmost node updates or retracts what it has emitted, by itself."""
     if isinstance(plan, WindowRank):
         return revises(plan.input)  # a late row changes others' ranks
     return revises(plan) and not _only_keys(plan)

@@ -37,19 +37,19 @@ from sqlwin.windows import AsOf, Session, Unit
 
 @from_below(below_of)
 def changing(plan: Node) -> bool:
-    """Whether results may be withdrawn or replaced, so that their rows have weights."""
+    """Whether results may be retracted or replaced, so that their rows have weights."""
     if isinstance(plan, Scan) and plan.stream.change is not None:
         return False
     return revises(plan) or any(changing(below) for below in below_of(plan))
 
 
 def corrected(plan: Node) -> tuple[Stream, ...]:
-    """The streams a plan reads whose rows may be withdrawn or replaced."""
+    """The streams a plan reads whose rows may be retracted or replaced."""
     return tuple(s for s in streams_of(plan) if changing(Scan(s)))
 
 
 def revises(plan: Node) -> bool:
-    """Whether its topmost node withdraws or replaces rows by itself, whatever those below do."""
+    """Whether its topmost node retracts or replaces rows by itself, whatever those below do."""
     if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
         return False
     if isinstance(plan, WindowedRelation):
@@ -64,7 +64,7 @@ def revises(plan: Node) -> bool:
 
 
 def _session(plan: WindowAggregate) -> bool:
-    """Under LATE NEVER, too, a session that was sent is withdrawn by one that grew of it."""
+    """Under LATE NEVER, too, a session that was sent is retracted by one that grew of it."""
     return isinstance(plan.window, Session)
 
 
@@ -114,7 +114,7 @@ def _stays(relation: WindowedRelation) -> int | None:
 
 
 def weighted(window: Window) -> bool:
-    """Whether its rows may be withdrawn, if only to be given another number."""
+    """Whether its rows may be retracted, if only to be given another number."""
     below = unranked(window)
     kept = isinstance(below, TopN | WindowedRelation)
     renumbers = not kept and counts(below) and not arriving(below)
@@ -152,7 +152,7 @@ def _passed(plan: Node) -> tuple[Stream, ...]:
 
 
 def reappears(plan: Node) -> bool:
-    """Whether rows may come again that were not withdrawn, beside others that are."""
+    """Whether rows may come again that were not retracted, beside others that are."""
     derived = [stream for stream in streams_of(plan) if stream.of]
     return evicts_below(plan) or (
         any(repeats(stream) for stream in derived) and any(map(changing, scans(plan)))
@@ -168,9 +168,9 @@ def _evicts(operator: Stateful | None) -> bool:
 
 
 def refuse_weighted(window: Window, span: Span | None = None) -> None:
-    """QueryError for windows that rows which may be withdrawn cannot make. span: of the window."""
+    """QueryError for windows that rows which may be retracted cannot make. span: of the window."""
     policy = unranked(window).policy
-    message = "of an input whose rows may be withdrawn"
+    message = "of an input whose rows may be retracted"
     if isinstance(window, WindowedRelation):
         raise QueryError(
             f"a window by itself {message}: it is a relation already",
@@ -180,7 +180,7 @@ def refuse_weighted(window: Window, span: Span | None = None) -> None:
     if policy.expired is Expired.EMIT:
         raise QueryError(
             f"EXPIRED EMIT {message}: a session of an expired row is not kept, "
-            "and could not be withdrawn with it",
+            "and could not be retracted with it",
             legal="EXPIRED INTO an error stream, RETAIN of a longer time",
         )
     if policy.retain_rows is not None and (policy.ttl is not None or evicts_below(window)):

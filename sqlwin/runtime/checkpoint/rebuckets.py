@@ -90,7 +90,7 @@ def rebucketed(
         for at, blobs in enumerate(made):
             store = SegmentStore(each.like.layout, each.like.combine, blobs)
             store.put(placed[name].filter(pl.col(TO).is_in([at, ALL])).drop(TO))
-            store.expire(min(one.floor for one in each.stores))
+            store.expire(min(one.horizon for one in each.stores))
             for horizons in each.horizons:
                 store.cut(horizons)
             indexes[at][name] = store.flush(f"{token}.{at}")
@@ -179,11 +179,11 @@ class _Entries:
     def of(tables: Sequence[Mapping[str, SegmentStore]]) -> _Entries:
         numbers = {}
         for name in tables[0]:
-            lives = [
+            lifetimes = [
                 each[name].scan(START, END).select(pl.lit(at, pl.Int64).alias(FROM), LIFE)
                 for at, each in enumerate(tables)
             ]
-            whole = pl.concat(lives).sort(LIFE, FROM)
+            whole = pl.concat(lifetimes).sort(LIFE, FROM)
             numbers[name] = whole.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias(NEW))
         return _Entries(numbers)
 

@@ -98,16 +98,16 @@ class Snapshot(QueryableState):
 
     def sql(self, text: str) -> pa.Table:
         """A SELECT over the stores' records; QueryError where DuckDB cannot run it."""
-        asked = [name for name in self._layouts if re.search(rf"\b{re.escape(name)}\b", text)]
-        buckets = self._read(asked)
+        named = [name for name in self._layouts if re.search(rf"\b{re.escape(name)}\b", text)]
+        buckets = self._read(named)
         with locked() as db:
-            for name in asked:
+            for name in named:
                 db.register(name, self._records(name, buckets).to_arrow())
             legal = f"SELECT … FROM {self._names}"
             try:
                 statements = db.extract_statements(text)
                 if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
-                    raise QueryError(f"one SELECT is what can be asked, not {text!r}", legal=legal)
+                    raise QueryError(f"one SELECT, not {text!r}", legal=legal)
                 return db.sql(text).to_arrow_table()
             except duckdb.Error as error:
                 raise QueryError(str(error), legal=legal) from None
@@ -159,10 +159,10 @@ def bound_again(text: str | None, plan: str, functions: Sequence[PythonAggregate
             "the checkpoint does not have the query's text: an older sqlwin made it; "
             "a run with this one leaves it there"
         )
-    asked = SourceText.load(text)
-    streams = {stream.name: stream for stream in asked.streams}
-    tables = {table.name: table for table in asked.tables}
-    bound = script(asked.text, streams, dict(asked.params), functions, tables)
+    parsed = SourceText.load(text)
+    streams = {stream.name: stream for stream in parsed.streams}
+    tables = {table.name: table for table in parsed.tables}
+    bound = script(parsed.text, streams, dict(parsed.params), functions, tables)
     if plan not in (fingerprint(*bound.queries), *(fingerprint(q) for q in bound.queries)):
         raise StateError("the query's text means something else to this release of sqlwin")
     return bound
@@ -186,5 +186,5 @@ def _readable(stores: Stores, name: str) -> pl.DataFrame:
     """Records that may be read: none whose TTL has expired, in the tables of TTL entries either."""
     lifetimes = {} if stores.ttl_entries is None else {TTL_ENTRIES: stores.ttl_entries}
     if stores.sides is not None:
-        lifetimes |= {ttl_store_name(side): lives for side, lives in stores.sides.sides.items()}
+        lifetimes |= {ttl_store_name(side): each for side, each in stores.sides.sides.items()}
     return lifetimes[name].shown() if name in lifetimes else stores[name].scan(START, END)

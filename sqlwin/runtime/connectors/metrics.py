@@ -29,16 +29,19 @@ Labels = tuple[tuple[str, str], ...]
 @dataclass(frozen=True)
 class OperatorMetrics:
     """Of all buckets. operator: the node of the plan. late: rows older than the watermark that
-    count. state_rows, state_bytes: as written by the last commit; None where nothing is kept."""
+    count. expired: rows beyond retention. state_rows, state_bytes: as written by the last commit;
+    None where nothing is kept. seconds: that it worked, in all buckets together."""
 
     operator: str
     rows_in: int = 0
     late: int = 0
+    expired: int = 0
     rows_out: int = 0
     replayed: int = 0
     state_rows: int | None = None
     state_bytes: int | None = None
     windows_open: int | None = None
+    seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class QueryMetrics:
     """query: its number in the script, from 0. at: when the batch ended, microseconds. errors:
     rows by reason, also those that are counted only. seconds: of the batch, by what took them.
     operators: those of the stages below first. unread: what is known and not read yet, by stream.
-    lag: by stream and partition of a topic, offsets that are not read yet.
+    lag: by stream and partition of a topic, offsets that are not read yet. input_bytes: of each
+    stream of files, those that were read, and those that there are.
     """
 
     query: int
@@ -60,6 +64,7 @@ class QueryMetrics:
     operators: tuple[OperatorMetrics, ...] = ()
     unread: Mapping[str, int] = field(default_factory=dict)
     lag: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    input_bytes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def lags(self) -> dict[str, float]:
@@ -80,6 +85,7 @@ class QueryMetrics:
                 "watermark_lag_seconds": self.lags,
                 "seconds": {name: round(taken, 6) for name, taken in self.seconds.items()},
                 "unread_splits": dict(self.unread),
+                "input_bytes": dict(self.input_bytes),
                 "consumer_lag": {stream: dict(parts) for stream, parts in self.lag.items()},
                 "operators": [asdict(each) for each in self.operators],
             }
@@ -92,7 +98,7 @@ class QueryMetrics:
 
 OnMetrics = Callable[[QueryMetrics], None]
 
-COUNTED = ("rows_in", "late", "rows_out", "replayed")
+COUNTED = ("rows_in", "late", "expired", "rows_out", "replayed")
 MEASURED = ("state_rows", "state_bytes", "windows_open")
 HELP = {
     "sqlwin_batches_total": "batches",
@@ -105,6 +111,7 @@ HELP = {
     "sqlwin_consumer_lag": "offsets of a partition that are not read yet",
     "sqlwin_last_batch_seconds": "when the last batch ended, seconds since 1970",
     **{f"sqlwin_operator_{name}_total": f"rows: {name}, by operator" for name in COUNTED},
+    "sqlwin_operator_seconds_total": "seconds of work, by operator",
     **{f"sqlwin_operator_{name}": f"{name}, by operator" for name in MEASURED},
 }
 
@@ -147,7 +154,7 @@ def _samples(batch: QueryMetrics) -> Iterator[tuple[str, Labels, float]]:
     yield from _unread(batch, query)
     for stage, operator in enumerate(batch.operators):
         labels = (*query, ("stage", str(stage)), ("operator", operator.operator))
-        for name in COUNTED:
+        for name in (*COUNTED, "seconds"):
             yield f"sqlwin_operator_{name}_total", labels, getattr(operator, name)
         for name in MEASURED:
             if getattr(operator, name) is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
-from sqlwin.runtime.connectors.progress import OnBatch, OnErrors, OnWarning
+from sqlwin.runtime.connectors.progress import OnBatch, OnErrors, OnRows, OnWarning
 from sqlwin.runtime.rows.malformed import Limit
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ class RunOptions:
     secrets of options are not looked up. functions: of the sinks that are Python functions, by
     name of the sink. stop: is called between batches; True ends the run there.
     on_metrics: gets the metrics of each batch; None: they are not measured.
+    on_rows: gets the rows of each batch, once sinks have them; None: nobody looks at them.
     on_started: is called when Spark is up.
-    conf: settings of Spark; those of the script's SET go before them.
+    conf: settings of Spark; those of the script's SET go before them. watched: somebody sees the
+    results arrive, so batches in process are small, and state in memory is measured too.
     """
 
     base: Path
@@ -60,8 +62,10 @@ class RunOptions:
     functions: Mapping[str, TakeBatch] = field(default_factory=dict)
     stop: Callable[[], bool] = never
     on_metrics: OnMetrics | None = None
+    on_rows: OnRows | None = None
     on_started: Callable[[], object] = never
     conf: Mapping[str, str] = field(default_factory=dict)
+    watched: bool = False
 
     @property
     def ends(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,26 @@ class Batch:
     watermarks: dict[str, int]
 
 
+@dataclass(frozen=True)
+class BatchRows:
+    """What a batch of one query took in and gave. query: its number in the script, from 0.
+
+    taken: rows of each stream, as they are decoded; None where they are not in this process.
+    before, after: watermarks by stream, microseconds. now: processing time.
+    """
+
+    query: int
+    number: int
+    taken: Sequence[tuple[str, pl.DataFrame]] | None
+    results: pl.DataFrame
+    errors: pl.DataFrame
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    now: int
+    read: int
+
+
+OnRows = Callable[[BatchRows], None]
 OnBatch = Callable[[Batch], None]
 OnErrors = Callable[["pl.DataFrame"], None]
 OnWarning = Callable[[str], None]

@@ -170,8 +170,8 @@ def _one_by_one(
             good.append(written(record, separator, most))
             places.append(number)
     at = {name: f"c{header.names.index(name)}" for name in wanted}
-    asked = tuple(Column(at[each.name], each.type) for each in columns if each.name in at)
-    frame = _read(b"\n".join(good), list(at.values()), asked, delimiter)
+    renamed = tuple(Column(at[each.name], each.type) for each in columns if each.name in at)
+    frame = _read(b"\n".join(good), list(at.values()), renamed, delimiter)
     assert frame is not None
     read = frame.select(pl.col(at[name]).alias(name) for name in wanted)
     lines = Lines.of(read, columns, np.array(places, dtype=np.int64), blanks=True)

@@ -16,7 +16,9 @@ the rule of `json_lines`; all else in an envelope is passed over.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,6 +48,17 @@ def decode(data: bytes, columns: Schema) -> JsonLines:
     return replace(
         outer, lines=replace(lines, rows=lines.rows.with_columns(known["op"].alias(op.name)))
     )
+
+
+def row(envelope: Mapping[str, Any], op: str) -> dict[str, Any]:
+    """The row of an envelope that is no text; what was done is its field `op`.
+
+    >>> row({"before": {"id": 1}, "after": None, "op": "d"}, "kind")
+    {'id': 1, 'kind': 'd'}
+    """
+    done = envelope.get("op")
+    held = envelope.get("before" if done == "d" else "after")
+    return {**(held if isinstance(held, Mapping) else {}), op: done}
 
 
 def _unwrapped(lines: Lines) -> Lines:

@@ -161,13 +161,13 @@ def _fast(data: bytes, count: int, columns: Schema) -> pl.DataFrame | None:
 
 
 def _table(data: bytes, columns: Schema, undeclared: str) -> pa.Table | None:
-    asked = arrow_json.ParseOptions(
+    parsing = arrow_json.ParseOptions(
         explicit_schema=pa.schema([(each.name, _arrow(each.type)) for each in columns]),
         unexpected_field_behavior=undeclared,
     )
     reading = arrow_json.ReadOptions(block_size=ARROW_BLOCK)
     try:
-        return arrow_json.read_json(pa.BufferReader(data), reading, asked)
+        return arrow_json.read_json(pa.BufferReader(data), reading, parsing)
     except (pa.ArrowException, ValueError):
         return None
 

@@ -103,7 +103,7 @@ class Admission:
         if horizons is not None and len(horizons) and not self.nameless:
             stores[self.store].cut(self._lowered(horizons, watermark, kept))
         if self.retention is not None:
-            pinned = [store.floor for store in kept]
+            pinned = [store.horizon for store in kept]
             stores[self.store].expire(min([self.retention.horizon(watermark), oldest, *pinned]))
 
     def _lowered(self, horizons: pl.DataFrame, watermark: int, kept: list[Store]) -> pl.DataFrame:

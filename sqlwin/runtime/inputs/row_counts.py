@@ -3,7 +3,7 @@
 Preparing folds rows into panes, so whoever sees prepared rows no longer knows how many there were.
 
 >>> RowCounts(taken=3, late=1) + RowCounts(taken=2)
-RowCounts(taken=5, late=1)
+RowCounts(taken=5, late=1, expired=0)
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class RowCounts:
     """taken: rows that passed WHERE and are within retention. late: those of them that are older
-    than the watermark before the batch."""
+    than the watermark before the batch. expired: rows beyond retention."""
 
     taken: int = 0
     late: int = 0
+    expired: int = 0
 
     def __add__(self, other: RowCounts) -> RowCounts:
-        return RowCounts(self.taken + other.taken, self.late + other.late)
+        return RowCounts(
+            self.taken + other.taken, self.late + other.late, self.expired + other.expired
+        )
 
 
 def total(counts: Iterable[RowCounts]) -> RowCounts:

@@ -31,14 +31,14 @@ Marks = Mapping[int, int]
 
 @dataclass
 class Watermarks:
-    """delays: microseconds by stream. idle: the timeouts of those that have one. heard: by stream
-    with one and partition, the processing time of the last batch with rows of it."""
+    """delays: microseconds by stream. idle: the timeouts of those that have one. last_input:
+    by stream with one and partition, the processing time of the last batch with rows of it."""
 
     delays: dict[str, int]
     idle: Mapping[str, int] = field(default_factory=dict)
     seen: dict[str, dict[int, int]] = field(default_factory=dict)
     reached: dict[str, int] = field(default_factory=dict)
-    heard: dict[str, dict[int, int]] = field(default_factory=dict)
+    last_input: dict[str, dict[int, int]] = field(default_factory=dict)
 
     def of(self, stream: str) -> int:
         return self.reached.get(stream, START)
@@ -55,15 +55,15 @@ class Watermarks:
         for part, ts in marks.items():
             seen[part] = max(ts, seen.get(part, START))
         if stream in self.idle:
-            self.heard.setdefault(stream, {}).update(dict.fromkeys(marks, now))
+            self.last_input.setdefault(stream, {}).update(dict.fromkeys(marks, now))
         self.raise_to(stream, self._least(stream, now))
 
     def pass_time(self, now: int) -> None:
         """Partitions that are idle by now hold nothing back."""
         for stream in self.idle:
-            seen, heard = self.seen.get(stream, {}), self.heard.setdefault(stream, {})
-            for part in seen.keys() - heard.keys():  # seen by a run without a timeout
-                heard[part] = now
+            seen, last_input = self.seen.get(stream, {}), self.last_input.setdefault(stream, {})
+            for part in seen.keys() - last_input.keys():  # seen by a run without a timeout
+                last_input[part] = now
             if seen:
                 self.raise_to(stream, self._least(stream, now))
 
@@ -73,17 +73,17 @@ class Watermarks:
         return min((at for at in times if at is not None), default=None)
 
     def _rises(self, stream: str) -> int | None:
-        heard = self.heard.get(stream, {}).values()
-        ends = sorted({at + self.idle[stream] for at in heard})
+        last_input = self.last_input.get(stream, {}).values()
+        ends = sorted({at + self.idle[stream] for at in last_input})
         return next((at for at in ends if self._least(stream, at) > self.of(stream)), None)
 
     def _least(self, stream: str, now: int) -> int:
         """The watermark that the partitions give that are not idle."""
-        seen, heard = self.seen[stream], self.heard.get(stream, {})
+        seen, last_input = self.seen[stream], self.last_input.get(stream, {})
         if stream not in self.idle:
             return min(seen.values()) - self.delays[stream]
         since = now - self.idle[stream]
-        awake = [ts for part, ts in seen.items() if heard.get(part, now) > since]
+        awake = [ts for part, ts in seen.items() if last_input.get(part, now) > since]
         return (min(awake) if awake else max(seen.values())) - self.delays[stream]
 
     def raise_to(self, stream: str, watermark: int) -> None:
@@ -97,14 +97,14 @@ class Watermarks:
         if self.idle:
             saved["heard"] = {
                 stream: {str(p): at for p, at in parts.items()}
-                for stream, parts in self.heard.items()
+                for stream, parts in self.last_input.items()
             }
         return saved
 
     def restore(self, saved: Mapping[str, Mapping[str, object]]) -> None:
         self.seen = _by_part(saved["seen"])
         known = _by_part(saved.get("heard", {}))
-        self.heard = {stream: parts for stream, parts in known.items() if stream in self.idle}
+        self.last_input = {stream: parts for stream, parts in known.items() if stream in self.idle}
         self.reached = {stream: int(w) for stream, w in saved["reached"].items()}  # type: ignore[call-overload]
 
 

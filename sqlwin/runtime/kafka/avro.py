@@ -33,6 +33,7 @@ from sqlwin.durations import micros
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import SECOND
 from sqlwin.plan.options import kafka_options
+from sqlwin.runtime.formats import debezium
 from sqlwin.runtime.formats.lines import Lines
 from sqlwin.runtime.kafka.avro_schema import schema_of
 from sqlwin.runtime.kafka.records import NO_VALUE, Found
@@ -64,14 +65,20 @@ class Avro:
     registry: Registry | None
     schema: str | None
 
-    def decoded(self, values: Sequence[bytes | None], columns: Schema) -> Found:
-        """Rows of the columns, numbered as their values, and why others are none."""
+    def decoded(
+        self, values: Sequence[bytes | None], columns: Schema, op: str | None = None
+    ) -> Found:
+        """Rows of the columns, numbered as their values, and why others are none.
+
+        op: the column of what a change is, where values are envelopes of Debezium.
+        """
         bad: dict[int, str] = {}
         numbers: list[int] = []
         rows: list[Mapping[str, Any]] = []
         for at, value in enumerate(values):
             try:
-                rows.append(self._record(value))
+                record = self._record(value)
+                rows.append(record if op is None else debezium.row(record, op))
                 numbers.append(at)
             except ValueError as why:
                 bad[at] = str(why)

@@ -179,8 +179,8 @@ class Consumer:
                 raise RunError(f"cannot read topic {name}: {_words(failure)}") from failure
 
         def listed() -> dict[str, Any]:
-            asked = library.TopicCollection(list(names))
-            given = self.admin.describe_topics(asked, request_timeout=CALL_SECONDS)
+            request = library.TopicCollection(list(names))
+            given = self.admin.describe_topics(request, request_timeout=CALL_SECONDS)
             return {name: described(name, given[name]) for name in names}
 
         found = self._patiently(f"read topic {', '.join(names)}", wait, listed) if names else {}

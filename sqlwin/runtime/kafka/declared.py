@@ -16,6 +16,7 @@ from sqlwin.runtime.kafka.avro import codec
 from sqlwin.runtime.kafka.client import settings_of
 from sqlwin.runtime.kafka.source import KafkaSource
 from sqlwin.runtime.kafka.topics import Topics
+from sqlwin.runtime.kafka.values import Values, in_value, is_debezium
 from sqlwin.schema import TIMESTAMP, type_name
 from sqlwin.secrets import refers
 
@@ -37,16 +38,14 @@ def declared(stream: Stream) -> KafkaSource:
     given = {**DEFAULTS, **known}  # of a script that is only checked, not all is known
     metadata = kafka_options.metadata(given["metadata"]) if "metadata" in given else {}
     _check_columns(stream, metadata, given["format"])
+    avro = codec(f"stream {stream.name}", given, options.get("topic", ""))
     return KafkaSource(
         stream,
         _topics(stream.name, options),
         settings_of(options),
-        given["format"],
-        codec(f"stream {stream.name}", given, options.get("topic", "")),
-        given["delimiter"],
+        Values(stream, given["format"], avro, given["delimiter"], metadata),
         kafka_options.start(given["start"]),
         int(given["max.records"]),
-        metadata,
         not boolean(given[kafka_options.LOSS]),
         micros(given["wait"], None) / SECOND,
     )
@@ -71,7 +70,10 @@ def _check_columns(stream: Stream, metadata: Mapping[str, str], format_: str) ->
         if known[name] not in legal:
             message = f"{name} of stream {stream.name} is {type_name(known[name])}, and a {part}"
             raise QueryError(message, legal=" or ".join(map(type_name, legal)))
-    own = [type_ for name, type_ in known.items() if name not in metadata]
+    if stream.changelog and stream.changelog.op in metadata and is_debezium(stream):
+        message = f"metadata of stream {stream.name} names {stream.changelog.op}"
+        raise QueryError(f"{message}, which an envelope has", legal="'changelog.op' = 'kind'")
+    own = [column.type for column in in_value(stream, metadata, format_)]
     if format_ == "raw" and (len(own) != 1 or own[0] not in TEXTS):
         message = f"stream {stream.name} has format 'raw', and not one column for the value"
         raise QueryError(message, legal="one column, STRING or BINARY, beside those of metadata")

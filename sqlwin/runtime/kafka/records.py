@@ -22,8 +22,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.plan.options.connectors import DEBEZIUM
 from sqlwin.plan.options.kafka_options import HEADER
-from sqlwin.runtime.formats import csv_lines, json_lines
+from sqlwin.runtime.formats import csv_lines, debezium, json_lines
 from sqlwin.runtime.formats.lines import NO_TEXT, Lines
 from sqlwin.runtime.formats.records import records
 from sqlwin.schema import INSTANT, Schema, polars_type
@@ -33,7 +34,10 @@ Found = tuple[Lines, dict[int, str]]
 
 
 def decoded(values: Sequence[bytes | None], columns: Schema, format_: str, delimiter: str) -> Found:
-    """Rows of the columns, numbered as their values, and why others are none."""
+    """Rows of the columns, numbered as their values, and why others are none.
+
+    format_: `debezium` is JSON in which a value is an envelope.
+    """
     bad: dict[int, str] = {}
     good: list[tuple[int, bytes]] = []
     for at, value in enumerate(values):
@@ -81,6 +85,7 @@ def _bytes(value: bytes, _: str) -> bytes:
 
 _CLEANED: dict[str, Callable[[bytes, str], bytes]] = {
     "json": _json_line,
+    DEBEZIUM: _json_line,
     "csv": _csv_line,
     "raw": _bytes,
 }
@@ -88,6 +93,10 @@ _CLEANED: dict[str, Callable[[bytes, str], bytes]] = {
 
 def _json(values: Sequence[bytes], columns: Schema, _: str) -> Lines:
     return json_lines.decode(b"\n".join(values), columns).lines
+
+
+def _envelopes(values: Sequence[bytes], columns: Schema, _: str) -> Lines:
+    return debezium.decode(b"\n".join(values), columns).lines
 
 
 def _csv(values: Sequence[bytes], columns: Schema, delimiter: str) -> Lines:
@@ -106,6 +115,7 @@ def _raw(values: Sequence[bytes], columns: Schema, _: str) -> Lines:
 
 _DECODERS: dict[str, Callable[[Sequence[bytes], Schema, str], Lines]] = {
     "json": _json,
+    DEBEZIUM: _envelopes,
     "csv": _csv,
     "raw": _raw,
 }

@@ -66,8 +66,8 @@ class Registry:
         if self.credentials:
             secret = base64.b64encode(clear(self.credentials).encode()).decode()
             headers["Authorization"] = f"Basic {secret}"
-        asked = Request(f"{self.url.rstrip('/')}/{path}", data, headers)
-        with urlopen(asked, timeout=CALL_SECONDS) as answer:
+        request = Request(f"{self.url.rstrip('/')}/{path}", data, headers)
+        with urlopen(request, timeout=CALL_SECONDS) as answer:
             return json.loads(answer.read())
 
     def _failed(self, path: str, why: str) -> str:

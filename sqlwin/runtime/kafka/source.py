@@ -27,32 +27,28 @@ from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.files.source import Decoded
 from sqlwin.runtime.formats.values import text_of
-from sqlwin.runtime.kafka.avro import Avro
 from sqlwin.runtime.kafka.client import Consumer, Gone, Settings, consumer
 from sqlwin.runtime.kafka.partitions import PASS_OVER, Partition, before, check_known, partitions
-from sqlwin.runtime.kafka.records import Found, decoded, parts
 from sqlwin.runtime.kafka.starts import Start, first_offsets
 from sqlwin.runtime.kafka.topics import Topics
+from sqlwin.runtime.kafka.values import Values
 from sqlwin.runtime.rows.error_stream import no_rejects, refused
-from sqlwin.schema import PART, SEQ, Schema, empty, polars_schema
+from sqlwin.schema import PART, SEQ, empty, polars_schema
 
 Range = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """metadata: parts of a record by column. most: records of a batch. losses: whether records
-    that are gone are passed over. wait: seconds until a failure that may pass is final."""
+    """most: records of a batch. losses: whether records that are gone are passed over. wait:
+    seconds until a failure that may pass is final."""
 
     stream: Stream
     topics: Topics
     settings: Settings = field(repr=False)
-    format: str
-    avro: Avro | None
-    delimiter: str
+    values: Values
     start: Start
     most: int
-    metadata: Mapping[str, str]
     losses: bool
     wait: float
 
@@ -126,21 +122,15 @@ class KafkaSource:
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         split = Partition.of(piece.path, piece.print)
-        came, warnings = self._came(piece, split)
+        found, warnings = self._came(piece, split)
+        came = self.values.counted(found)
         if not came:
             nothing = empty(polars_schema(self.stream.columns))
             return Decoded(_placed(nothing, split.part, []), no_rejects(), warnings)
-        own = tuple(each for each in self.stream.columns if each.name not in self.metadata)
-        more = tuple(each for each in self.stream.columns if each.name in self.metadata)
-        lines, bad = self._decoded([each.value() for each in came], own)
-        columns, wrong = parts(came, more, self.metadata)
-        keep = [at for at in lines.numbers.tolist() if at not in wrong]
-        good = lines.rows.filter(pl.Series(lines.numbers).is_in(keep)) if wrong else lines.rows
-        rows = good.with_columns(series[keep].alias(name) for name, series in columns.items())
-        ordered = rows.select(each.name for each in self.stream.columns)
+        rows, keep, bad = self.values.rows(came)
         offsets = [each.offset() for each in came]
-        errors = self._errors(came, {**wrong, **bad}, split.part, watermark)
-        placed = _placed(ordered, split.part, [offsets[at] for at in keep])
+        errors = self._errors(came, bad, split.part, watermark)
+        placed = _placed(rows, split.part, [offsets[at] for at in keep])
         return Decoded(placed, errors, warnings)
 
     def lags(self, progress: FileProgress) -> dict[str, int]:
@@ -151,11 +141,6 @@ class KafkaSource:
         except RunError:  # a run does not end because it cannot be measured
             return {}
         return {f"{key[0]}/{key[1]}": max(0, end - read[key]) for key, end in last.items()}
-
-    def _decoded(self, values: list[bytes | None], columns: Schema) -> Found:
-        if self.avro is not None:
-            return self.avro.decoded(values, columns)
-        return decoded(values, columns, self.format, self.delimiter)
 
     def _came(self, piece: Piece, split: Partition) -> tuple[list[Any], tuple[str, ...]]:
         """The records of a piece, and a warning where some of them are gone."""

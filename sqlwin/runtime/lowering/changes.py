@@ -31,7 +31,7 @@ def kinds(rows: pl.DataFrame, op: str) -> pl.DataFrame:
 def refusals(rows: pl.DataFrame, changelog: Changelog, ts: str | None) -> pl.Series:
     """Why each row is no change, NULL where it is one.
 
-    A deletion by key needs nothing but the key: what it withdraws has an event time of its own.
+    A deletion by key needs nothing but the key: what it retracts has an event time of its own.
     """
     op = pl.col(changelog.op)
     none = f"no change: {changelog.op} is '{{}}', and none of {', '.join(KINDS)}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlwin.plan.explain import query as plans
 from sqlwin.plan.explain.query import DeclaredStores
 from sqlwin.plan.ir.nodes import Query, Script
@@ -10,6 +12,12 @@ from sqlwin.runtime.lowering.chain import chain
 
 def explain(query: Query) -> str:
     return plans.explain(query, stores_of(query))
+
+
+def explain_measured(query: Query, did: Sequence[str]) -> str:
+    """did: what the operator of each stage did, those below first."""
+    plans_of = [stage.query.plan for stage in chain(query).stages]
+    return plans.explain(query, stores_of(query), dict(zip(plans_of, did, strict=True)))
 
 
 def explain_script(script: Script) -> str:

@@ -30,10 +30,12 @@ from sqlwin.runtime.lowering.derived import net
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import (
     COUNTED,
+    EXPIRED,
     LATE,
     WHOLE,
     judged,
     no_rejects,
+    of_reason,
     rejects,
     texts,
 )
@@ -92,7 +94,7 @@ class InputPipeline:
         ready = self._judged(rows, timed, watermark, lost)
         errors = stacked([errors, failures, expired, self._ignored(rows, timed, watermark)])
         late = int((rows[TS] < watermark).sum()) if self.input.timed else 0
-        counts = RowCounts(len(rows), late)
+        counts = RowCounts(len(rows), late, of_reason(expired, EXPIRED))
         return PreparedRows(ready, errors, marks, self._read(timed), counts)
 
     def _judged(

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.errors import RunError
-from sqlwin.operators.contract import Joining
+from sqlwin.operators.contract import JoinOperator
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.numbered_sides import NumberedSide
 from sqlwin.operators.joins.operator import WindowJoin
@@ -56,19 +56,19 @@ class Condition:
         return done.frame[HELD]
 
 
-def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
-    """withdraw: a filter above wants both sides of a change."""
+def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoin:
+    """update_before: a filter above wants both sides of a change."""
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
     weighted = [changing(side) for side in (join.left, join.right)]
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
         width = slice_width(_retained(join))
         more: dict[str, Any] = {"weighted": any(weighted)}
-        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, withdraw, **more)
+        return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, update_before, **more)
     if isinstance(join.match, JoinSessions):
-        return _of_sessions(join, join.match, (left, right), weighted, withdraw)
+        return _of_sessions(join, join.match, (left, right), weighted, update_before)
     if counts(join) and not arriving(join):
-        return _ordered(join, join.match, (left, right), withdraw)
+        return _ordered(join, join.match, (left, right), update_before)
     match = ANYWHERE if join.static else join.match
     width = _slice(match, _retained(join))
     ttls = join.policy.ttls
@@ -77,11 +77,11 @@ def joined(join: Join, withdraw: bool) -> WindowJoin | AsOfJoin | StaticJoin:
     first = Side("left", left, join.left_keys, match, width, *of_left)
     second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
     of = StaticJoin if join.static else WindowJoin
-    return of(first, second, join.kind, join.policy, _residual(join), withdraw)
+    return of(first, second, join.kind, join.policy, _residual(join), update_before)
 
 
 def _ordered(
-    join: Join, match: JoinWindow, columns: tuple[Columns, Columns], withdraw: bool
+    join: Join, match: JoinWindow, columns: tuple[Columns, Columns], update_before: bool
 ) -> OrderedJoin:
     """Rows of a result are numbered by event time; those of a declared stream come with theirs."""
     by_time = ordered_sides(join)
@@ -105,7 +105,7 @@ def _ordered(
             strict=True,
         )
     )
-    return OrderedJoin(left, right, join.kind, join.policy, _residual(join), withdraw)
+    return OrderedJoin(left, right, join.kind, join.policy, _residual(join), update_before)
 
 
 def _of_sessions(
@@ -113,7 +113,7 @@ def _of_sessions(
     match: JoinSessions,
     columns: tuple[Columns, Columns],
     weighted: Sequence[bool],
-    withdraw: bool,
+    update_before: bool,
 ) -> SessionJoin:
     width, interval = slice_width(match.gap + _retained(join)), segment_interval(_retained(join))
     left, right = (
@@ -139,7 +139,7 @@ def _of_sessions(
             strict=True,
         )
     )
-    return SessionJoin(left, right, join.kind, join.policy, _residual(join), withdraw)
+    return SessionJoin(left, right, join.kind, join.policy, _residual(join), update_before)
 
 
 def _residual(join: Join) -> Condition | None:
@@ -159,7 +159,7 @@ def _retained(join: Join) -> int:
     return ENDLESS if join.policy.retain is None else join.policy.retain
 
 
-def with_ttls(operator: Joining) -> Joining:
+def with_ttls(operator: JoinOperator) -> JoinOperator:
     """The operator with the TTL of each side's keys; static joins have none."""
     assert isinstance(operator, WindowJoin | AsOfJoin)
     return JoinTtl(operator)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.operators.contract import Joining, Operator
+from sqlwin.operators.contract import JoinOperator, Operator
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
@@ -76,8 +76,10 @@ def _windowed(query: Query, derives: bool) -> Lowered:
     by_arrival = window is not None and arriving(window)
     timed = (window is not None or derives) and not by_arrival and stream.ts is not None
     functions = {function.name: function for function in query.functions}
-    withdraw = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
-    assembly = Assembly(stream.name, withdraw, functions, window is not None and weighted(window))
+    update_before = _both_sides(query, derives) or cut.having is not None or changing(cut.scan)
+    assembly = Assembly(
+        stream.name, update_before, functions, window is not None and weighted(window)
+    )
     read = Input(
         stream=stream,
         where=cut.where,
@@ -155,7 +157,9 @@ def _joined(query: Query, join: Join, derives: bool) -> Lowered:
 
     above, _ = _above(query.plan)
     having, output = _filter_and_project(above, join)
-    operator: Joining = joined(join, withdraw=_both_sides(query, derives) or having is not None)
+    operator: JoinOperator = joined(
+        join, update_before=_both_sides(query, derives) or having is not None
+    )
     if join.policy.ttls:
         operator = with_ttls(operator)
     return Lowered(

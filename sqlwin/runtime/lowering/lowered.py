@@ -8,7 +8,7 @@ from typing import cast
 
 import polars as pl
 
-from sqlwin.operators.contract import Joining, Operator
+from sqlwin.operators.contract import JoinOperator, Operator
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import Query, Scalar, Stream, WindowAggregate
 from sqlwin.plan.properties.facts import (
@@ -26,13 +26,13 @@ from sqlwin.runtime.rows.scalars import Columns
 class Lowered:
     """having, output: of the projection. inputs: in the order of FROM; most queries have one.
 
-    operator: `Joining` where there are several inputs. derives: its results are rows of a
+    operator: `JoinOperator` where there are several inputs. derives: its results are rows of a
     derived stream, emitted with both halves of each change.
     """
 
     query: Query
     inputs: tuple[Input, ...]
-    operator: Operator | Joining | None
+    operator: Operator | JoinOperator | None
     having: Scalar | None
     output: Columns
     derives: bool = False
@@ -100,4 +100,4 @@ class Lowered:
             return rows
         if len(self.inputs) == 1:
             return cast(Operator, self.operator).prepare(rows)
-        return cast(Joining, self.operator).prepare(rows, at)
+        return cast(JoinOperator, self.operator).prepare(rows, at)

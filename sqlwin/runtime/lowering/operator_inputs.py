@@ -7,7 +7,7 @@ from typing import cast
 
 import polars as pl
 
-from sqlwin.operators.contract import Joining, Operator, Stores
+from sqlwin.operators.contract import JoinOperator, Operator, Stores
 from sqlwin.runtime.lowering.lowered import Lowered
 
 
@@ -18,7 +18,7 @@ def on_batch(
     if len(query.inputs) == 1:
         return cast(Operator, query.operator).on_batch(batch[0], stores, now)
     left, right = (batch[at] if at in batch else nothing(query, at) for at in range(2))
-    return cast(Joining, query.operator).on_batch(left, right, stores, now)
+    return cast(JoinOperator, query.operator).on_batch(left, right, stores, now)
 
 
 def nothing(query: Lowered, at: int) -> pl.DataFrame:

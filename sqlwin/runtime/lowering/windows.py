@@ -17,7 +17,7 @@ from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.contract import Operator
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     Node,
@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # the operators that a query has not are not imported
 class Assembly:
     """stream: for messages. filtered: a filter above wants both sides of a change.
 
-    functions: those registered from Python, by name. weighted: rows may be withdrawn.
+    functions: those registered from Python, by name. weighted: rows may be retracted.
     """
 
     stream: str
@@ -178,12 +178,12 @@ class Assembly:
         rest = (window.policy, width, window.per_instant, self.filtered, self.weighted)
         return OverAggregator(self.stream, carried, calls, *rest)
 
-    def _call(self, call: OverCall, window: OverAggregate) -> Call:
+    def _call(self, call: OverCall, window: OverAggregate) -> FrameCall:
         """A sliding tuple window is a RANGE over message numbers."""
         frame = Frame(Unit.RANGE, call.frame.preceding) if window.by_arrival else call.frame
         made = _unkeyed(self._fold(call.aggregate, window.input))
         dtype = polars_type(call.aggregate.type)
-        return Call(made, call.partition, frame, dtype, call.order, call.timed)
+        return FrameCall(made, call.partition, frame, dtype, call.order, call.timed)
 
     def _folds(self, window: WindowAggregate) -> tuple[Fold, ...]:
         made = (self._fold(aggregate, window.input) for aggregate in window.aggregates)
@@ -231,7 +231,7 @@ def _values(window: WindowAggregate) -> tuple[pl.DataType, ...]:
     return tuple(polars_type(aggregate.type) for aggregate in window.aggregates)
 
 
-def _spanned(calls: tuple[Call, ...]) -> int:
+def _spanned(calls: tuple[FrameCall, ...]) -> int:
     """How long the longest RANGE frames reach, back and ahead, as far as they have an end."""
     frames = [call.frame for call in calls if call.frame.unit is Unit.RANGE and call.timed]
     back = (abs(f.preceding) for f in frames if f.preceding is not None)

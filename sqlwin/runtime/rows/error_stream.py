@@ -137,6 +137,14 @@ def reasons(errors: pl.DataFrame) -> list[str]:
     return [reason.split(":")[0] for reason in errors["reason"]]
 
 
+def of_reason(errors: pl.DataFrame, reason: str) -> int:
+    """How many are there for this reason, without the details."""
+    if errors.is_empty():
+        return 0
+    known = errors["reason"]
+    return int(((known == reason) | known.str.starts_with(f"{reason}:")).sum())
+
+
 def texts(rows: pl.DataFrame) -> list[str]:
     """Each row whole, as JSON text, without the columns sqlwin added."""
     return list(json_lines(rows.select(c for c in rows.columns if not c.startswith(RESERVED))))

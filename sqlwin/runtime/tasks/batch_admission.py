@@ -18,7 +18,7 @@ from sqlwin.operators.contract import (
     DOUBT_PART,
     DOUBT_SEQ,
     DOUBT_TEXT,
-    Joining,
+    JoinOperator,
     Judging,
     Stores,
 )
@@ -154,4 +154,4 @@ def _horizons(query: Lowered, at: int, stores: Stores) -> pl.DataFrame | None:
         return None
     if len(query.inputs) == 1:
         return query.operator.horizons(stores)
-    return cast(Joining, query.operator).horizons(stores, at)
+    return cast(JoinOperator, query.operator).horizons(stores, at)

@@ -8,6 +8,7 @@ Invariant: the stages' state is committed together, so no stage is ahead of thos
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -76,7 +77,7 @@ class ChainTask:
             Task(stage, own, token, segment_rows=segment_rows, lazy=lazy)
             for stage, own in zip(chain.stages, blobs_of, strict=True)
         ]
-        self.took: list[tuple[Output, RowCounts]] = []
+        self.took: list[tuple[Output, RowCounts, float]] = []
 
     @property
     def top(self) -> Task:
@@ -102,6 +103,7 @@ class ChainTask:
         self.took = []
         outputs, errors = [], [no_rejects()]
         for number, task in enumerate(self.tasks):
+            began = time.perf_counter()
             derived_rows = _through(task, flows[number], now)
             errors.append(derived_rows.errors)
             own = {at: rows[n] for n, at in self._own(number) if n in rows}
@@ -116,7 +118,8 @@ class ChainTask:
             )
             outputs.append(output)
             given = [(counts or {}).get(n, RowCounts()) for n, _ in self._own(number)]
-            self.took.append((output, total([*given, *derived_rows.counts.values()])))
+            counted = total([*given, *derived_rows.counts.values()])
+            self.took.append((output, counted, time.perf_counter() - began))
             for downstream in self.chain.downstream[number]:
                 flows[downstream.to].add(downstream, output.results, task.output_watermark())
         return self._together(outputs, errors)
@@ -125,11 +128,11 @@ class ChainTask:
         for task in self.tasks:
             task.commit()
 
-    def measured(self) -> list[OperatorCounts]:
-        """Of each stage, what it did in the last batch."""
+    def measured(self, sizes: bool = False) -> list[OperatorCounts]:
+        """Of each stage, what it did in the last batch. sizes: also of state that is in memory."""
         return [
-            measured(task, output, counts)
-            for task, (output, counts) in zip(self.tasks, self.took, strict=True)
+            measured(task, output, counts, seconds=seconds, sizes=sizes)
+            for task, (output, counts, seconds) in zip(self.tasks, self.took, strict=True)
         ]
 
     def read(self, positions: Mapping[str, Mapping[int, int]]) -> None:

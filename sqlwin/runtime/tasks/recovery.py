@@ -57,7 +57,7 @@ class Recovery:
 
     def missing(self, stores: Stores) -> pl.DataFrame:
         """Positions that are not there yet, sorted."""
-        lo = max(stores[SEEN].floor, stores[self.store].floor)
+        lo = max(stores[SEEN].horizon, stores[self.store].horizon)
         there = stores[self.store].scan(lo, END).select(POSITION)
         known = stores[SEEN].scan(lo, END).select(POSITION)
         return known.join(there, on=list(POSITION), how="anti").sort(PART, SEQ)

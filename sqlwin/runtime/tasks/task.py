@@ -234,7 +234,7 @@ class Task:
         opened, rule = self.query.opened(newest), self.query.policy
         any_row = opened is None or (rule is not None and rule.retain_rows is not None)
         state = self.stores.named.values()
-        purged = [store.layout.slice_of(store.floor) for store in state]
+        purged = [store.layout.slice_of(store.horizon) for store in state]
         ttl = self.stores.ttl
         erased = 0 if ttl is None else ttl.erasures
         return (opened, any_row and self.admitted, erased, *purged)

@@ -40,7 +40,7 @@ _PLACED = ("first", "last", "nth_value", "nth_last", "lag", "lead")
 
 
 @dataclass(frozen=True)
-class Call:
+class AggregateCall:
     """function(args, params) FILTER (WHERE where) OVER over; expressions still as written.
 
     listed: the one constant was written as an array. order: of ORDER BY in the
@@ -58,7 +58,7 @@ class Call:
     skip: bool = False
 
 
-def call_at(node: Expr, run: ast.Run) -> Call | None:
+def call_at(node: Expr, run: ast.Run) -> AggregateCall | None:
     """The call that `node` is, or is a part of as in FILTER; None for anything else.
 
     Refuses by name.
@@ -70,19 +70,21 @@ def call_at(node: Expr, run: ast.Run) -> Call | None:
         raise _unsupported("COUNT_IF(DISTINCT …)", inner, run, "COUNT_IF(value > 0)")
     if isinstance(inner, exp.CountIf):
         worn.wheres.insert(0, inner.this)
-        return Call(aggregate("count"), (), worn.where, worn.over(run))
+        return AggregateCall(aggregate("count"), (), worn.where, worn.over(run))
     known = _signature(inner, run)
     if known is None and inner is node:
         return None
     if known is None:
         raise QueryError("OVER and FILTER follow an aggregate", place(node, run), legal=KNOWN)
     given = arguments(inner, known, run, worn.within)
-    call = Call(known, given.args, worn.where, worn.over(run), given.params, given.listed)
+    call = AggregateCall(known, given.args, worn.where, worn.over(run), given.params, given.listed)
     call = replace(call, order=given.order, skip=worn.nulls is exp.IgnoreNulls)
     return _checked(call, given, worn, inner, run)
 
 
-def _checked(call: Call, given: Arguments, worn: Worn, node: Expr, run: ast.Run) -> Call:
+def _checked(
+    call: AggregateCall, given: Arguments, worn: Worn, node: Expr, run: ast.Run
+) -> AggregateCall:
     name, names = written_name(node, run), function_names(node)
     if worn.nulls is not None and call.function.name not in _PLACED:
         words = "IGNORE NULLS" if call.skip else "RESPECT NULLS"
@@ -102,7 +104,7 @@ def _checked(call: Call, given: Arguments, worn: Worn, node: Expr, run: ast.Run)
     return _extreme(call, node, run) if call.order else call
 
 
-def _extreme(call: Call, node: Expr, run: ast.Run) -> Call:
+def _extreme(call: AggregateCall, node: Expr, run: ast.Run) -> AggregateCall:
     """FIRST(x ORDER BY y) is the x of the least y; rows where y is NULL take no part."""
     if call.function.name not in ("first", "last"):
         return call

@@ -19,7 +19,7 @@ from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
 from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
 from sqlwin.sql.joins.slides import Slides, refuse_more, slides
-from sqlwin.sql.relations.relation import Relation, Side, candidates
+from sqlwin.sql.relations.relation import JoinSide, Relation, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
 from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
 from sqlwin.sql.sources.versions import versions
@@ -40,7 +40,7 @@ class Input:
     """
 
     relation: Relation
-    side: Side
+    side: JoinSide
     ts: str | None
     frame: Frame | None
     as_of: ast.Name | None
@@ -91,7 +91,7 @@ def _span(source: ast.From) -> Span:
 
 def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | None) -> Relation:
     value = source.source
-    if isinstance(value, ast.Call):
+    if isinstance(value, ast.WindowCall):
         star = ast.Run("*", "*", value.function.span)
         value = ast.Select((star,), ast.From(value), value.function.span)
     relation = read(value, known, bind)
@@ -130,7 +130,7 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
         made = timed(relation, Window(spec.span, frame=Frame(Unit.RANGE, 0), ts=ts))
         return made, last_rows(made, spec)
     if spec.partition and spec.session is None:
-        message = "a window of a join is not parted: its condition says which rows pair"
+        message = "a window of a join is not partitioned: its condition says which rows pair"
         raise QueryError(message, spec.partition[0].span, legal=LEGAL_WINDOW)
     window = of_spec(spec)
     ts = event_time(spec.order) if spec.order else None
@@ -259,7 +259,7 @@ def _input(
     columns = tuple(
         (new, tree, run) for new, (_, tree, run) in zip(called, relation.columns, strict=True)
     )
-    side = Side(name, tuple(zip(own, called, strict=True)))
+    side = JoinSide(name, tuple(zip(own, called, strict=True)))
     renamed = replace(relation, columns=columns, names=(name,), sides=())
     slide = shape if isinstance(shape, Slides) else None
     frame = shape if isinstance(shape, Frame) else None if slide is None else slide.frame

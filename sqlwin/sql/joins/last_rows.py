@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.relations.relation import Relation, Side
+from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import of_spec
@@ -42,7 +42,7 @@ class LastRows:
         """It goes by event time."""
         return Unit.RANGE
 
-    def of(self, side: Side) -> LastRows:
+    def of(self, side: JoinSide) -> LastRows:
         """With the join's names."""
         names = dict(side.columns)
         return LastRows(tuple(names[name] for name in self.key), self.span)

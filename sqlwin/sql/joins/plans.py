@@ -271,7 +271,7 @@ def _refuse_late(given: ast.Policies, left: Node) -> None:
 
 
 def _refuse_reloaded(pair: Pair, below: tuple[Node, Node]) -> None:
-    """QueryError where a row may be withdrawn, which would look up another version."""
+    """QueryError where a row may be retracted, which would look up another version."""
     (table,) = streams_of(below[1])
     if RELOAD in dict(table.options) and changing(below[0]):
         message = (

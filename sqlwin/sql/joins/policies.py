@@ -1,8 +1,8 @@
 """EMIT, RETAIN and EXPIRED of a join.
 
 If nothing is said, a pair is sent as it is found, on time or late; a row without a match
-once it is certain to have none. EARLY EVERY d and LATE EVERY d send what was found in
-that time; EARLY pads at once, too, and withdraws what then finds a match. Of messages that are
+once it is complete to have none. EARLY EVERY d and LATE EVERY d send what was found in
+that time; EARLY pads at once, too, and retracts what then finds a match. Of messages that are
 counted as they come none is late, so there LATE says nothing.
 """
 
@@ -32,7 +32,7 @@ def of_join(
     ordered: bool = False,
 ) -> Policy:
     """match: None where nothing is kept, since the right is a static table. lateness: the
-    greatest of its inputs'. waits: whether rows are sent once what they match is certain.
+    greatest of its inputs'. waits: whether rows are sent once what they match is complete.
     ordered: windows in ROWS number rows of a result by event time.
 
     If RETAIN is not given, rows are kept as long again as the window reaches, those of sessions
@@ -84,7 +84,7 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool
         message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
         raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")
     if given.retain_rows is not None and isinstance(match, AsOf | JoinSessions):
-        message = f"RETAIN n ROWS would let go of rows that are needed: {_NEEDED[type(match)]}"
+        message = f"RETAIN n ROWS would evict rows that are needed: {_NEEDED[type(match)]}"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     expired = given.expired
     if expired is not None and expired.how == "EMIT":

@@ -32,7 +32,7 @@ from sqlwin.sql.text import ast
 
 
 @dataclass
-class Joining:
+class PartialJoin:
     """What has been joined so far. visible: the inputs whose columns may be named.
 
     merged: columns of USING by their names in lower case.
@@ -100,7 +100,7 @@ def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     first, *rest = inputs(source, known, bind, select.where)
     if first.last is not None:
         raise alone(first.last)
-    joining = Joining(Leaf(first), [first])
+    joining = PartialJoin(Leaf(first), [first])
     for join, right in zip(source.joins, rest, strict=True):
         _join(joining, join, right)
         if join is source.joins[0] and source is not select.relation:
@@ -141,7 +141,7 @@ def _looked_up(source: ast.From, join: ast.Join, known: Known) -> bool:
     return isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
 
 
-def _join(joining: Joining, join: ast.Join, right: Input) -> None:
+def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     type_ = join_type(join.word)
     refuse(join, type_, right)
     pair = Pair(joining.tree, Leaf(right), type_.kind, join.word)
@@ -165,7 +165,7 @@ def _join(joining: Joining, join: ast.Join, right: Input) -> None:
         joining.visible.append(right)
 
 
-def _using(joining: Joining, pair: Pair, name: ast.Name) -> tuple[str, Expr]:
+def _using(joining: PartialJoin, pair: Pair, name: ast.Name) -> tuple[str, Expr]:
     """The column of USING, and what it is above the join; its equality is a key."""
     run = ast.Run(name.text, name.text, name.span)
     scope = joining.scope()

@@ -19,7 +19,7 @@ from sqlwin.plan.ir.nodes import Scalar
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.expressions.trees import rewritten
-from sqlwin.sql.relations.relation import Relation, Side
+from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.sessions import microseconds
@@ -46,7 +46,7 @@ class Sessioned:
     def unit(self) -> Unit:
         return Unit.RANGE
 
-    def of(self, side: Side) -> Sessioned:
+    def of(self, side: JoinSide) -> Sessioned:
         """With the join's names."""
         names = dict(side.columns)
 
@@ -76,7 +76,7 @@ def sessioned(relation: Relation, spec: ast.Spec, window: Window) -> Sessioned:
     for what, part in (("MAX", made.most), ("START WHEN", made.starts), ("END WHEN", made.ends)):
         if part is not None:
             message = (
-                f"a session with {what} is parted anew by a late row,"
+                f"a session with {what} is split anew by a late row,"
                 " for which a join takes no pair back: it has a gap alone"
             )
             raise QueryError(message, given.span, legal=LEGAL)

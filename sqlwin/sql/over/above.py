@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.expressions.calls import Call, call_at, refuse_calls
+from sqlwin.sql.expressions.calls import AggregateCall, call_at, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, parsed, place
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.over.clauses import Named
@@ -38,7 +38,7 @@ class Above:
         """What a column of the relation is above the operator, marked."""
         raise NotImplementedError
 
-    def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
+    def call(self, call: AggregateCall, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         """What a call is; wanted: the alias it should have, where it is a whole item."""
         raise NotImplementedError
 

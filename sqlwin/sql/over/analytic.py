@@ -36,7 +36,7 @@ from sqlwin.errors import QueryError
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions import trees
 from sqlwin.sql.expressions.arguments import constant
-from sqlwin.sql.expressions.calls import Call, aggregate
+from sqlwin.sql.expressions.calls import AggregateCall, aggregate
 from sqlwin.sql.expressions.scalars import Expr, not_null, place
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time
@@ -50,7 +50,7 @@ class Over(Protocol):
     keys: tuple[Expr, ...]
     run: ast.Run
 
-    def column(self, call: Call, frame: Frame, named: bool = False) -> Expr:
+    def column(self, call: AggregateCall, frame: Frame, named: bool = False) -> Expr:
         """The column of an aggregate over the frame; named: by the item's alias, if it can."""
         ...
 
@@ -67,7 +67,7 @@ _MIRRORED = {"first": "last", "last": "first", "nth_value": "nth_last", "nth_las
 _IN_ORDER = ("collect_list", "collect_set", "string_agg")
 
 
-def mirrored(call: Call, node: Expr, run: ast.Run) -> Call:
+def mirrored(call: AggregateCall, node: Expr, run: ast.Run) -> AggregateCall:
     """The call for a window in descending order: the first row is the last one."""
     name = call.function.name
     if name in _IN_ORDER and not call.order:
@@ -77,11 +77,11 @@ def mirrored(call: Call, node: Expr, run: ast.Run) -> Call:
     return with_function(call, _MIRRORED.get(name, name))
 
 
-def with_function(call: Call, name: str) -> Call:
+def with_function(call: AggregateCall, name: str) -> AggregateCall:
     return call if name == call.function.name else replace(call, function=aggregate(name))
 
 
-def rewritten(call: Call, over: Over) -> Expr:
+def rewritten(call: AggregateCall, over: Over) -> Expr:
     """The call's value, an expression over columns of the operator."""
     return REWRITES[call.function.name](call, over)
 
@@ -92,14 +92,16 @@ def rewritten(call: Call, over: Over) -> Expr:
 def _count(
     over: Over, unit: Unit, before: int | None, after: int | None, named: bool = False
 ) -> Expr:
-    return over.column(Call(aggregate("count"), ()), over.time.frame(unit, before, after), named)
+    return over.column(
+        AggregateCall(aggregate("count"), ()), over.time.frame(unit, before, after), named
+    )
 
 
 def _whole(over: Over) -> Expr:
     return _count(over, Unit.ROWS, None, None)
 
 
-def _row_number(call: Call, over: Over) -> Expr:
+def _row_number(call: AggregateCall, over: Over) -> Expr:
     return _count(over, Unit.ROWS, None, 0, named=True)
 
 
@@ -108,18 +110,18 @@ def _before(over: Over) -> Expr:
     all up to the peers and not those."""
     if not over.time.timed:
         frame = Frame(Unit.RANGE, None, 0, Exclude.GROUP)
-        return over.column(Call(aggregate("count"), ()), frame)
+        return over.column(AggregateCall(aggregate("count"), ()), frame)
     return _count(over, over.time.unit, None, -1)
 
 
-def _rank(call: Call, over: Over) -> Expr:
+def _rank(call: AggregateCall, over: Over) -> Expr:
     return formula("1 + before", before=_before(over))
 
 
-def _dense_rank(call: Call, over: Over) -> Expr:
+def _dense_rank(call: AggregateCall, over: Over) -> Expr:
     if over.time.by_position:
         return _row_number(call, over)
-    different = Call(aggregate("count"), (_together(over),), distinct=True)
+    different = AggregateCall(aggregate("count"), (_together(over),), distinct=True)
     return over.column(different, over.time.frame(Unit.RANGE, None, 0), named=True)
 
 
@@ -130,17 +132,17 @@ def _together(over: Over) -> Expr:
     return exp.Anonymous(this="struct", expressions=[trees.copied(key) for key in over.keys])
 
 
-def _percent_rank(call: Call, over: Over) -> Expr:
+def _percent_rank(call: AggregateCall, over: Over) -> Expr:
     text = "CASE WHEN rows > 1 THEN CAST(before AS DOUBLE) / (rows - 1) ELSE CAST(0 AS DOUBLE) END"
     return formula(text, rows=_whole(over), before=_before(over))
 
 
-def _cume_dist(call: Call, over: Over) -> Expr:
+def _cume_dist(call: AggregateCall, over: Over) -> Expr:
     upto = _count(over, over.time.unit, None, 0)
     return formula("CAST(upto AS DOUBLE) / rows", upto=upto, rows=_whole(over))
 
 
-def _ntile(call: Call, over: Over) -> Expr:
+def _ntile(call: AggregateCall, over: Over) -> Expr:
     """The first `rows % n` buckets hold one row more than the others."""
     text = """
         CASE WHEN at <= (rows % {n}) * (rows DIV {n} + 1)
@@ -153,34 +155,34 @@ def _ntile(call: Call, over: Over) -> Expr:
 # --- neighbours -----------------------------------------------------------------------
 
 
-def _lag(call: Call, over: Over) -> Expr:
+def _lag(call: AggregateCall, over: Over) -> Expr:
     return _neighbour(call, over, 1)
 
 
-def _lead(call: Call, over: Over) -> Expr:
+def _lead(call: AggregateCall, over: Over) -> Expr:
     return _neighbour(call, over, -1)
 
 
-def _neighbour(call: Call, over: Over, side: int) -> Expr:
+def _neighbour(call: AggregateCall, over: Over, side: int) -> Expr:
     """`side` 1: rows before, -1: rows after, in the order of the window."""
     away = _offset(call, over)
     if call.skip and away:
         found, frame = _skipping(call, over, side, away)
     else:
-        found = Call(aggregate("first"), call.args[:1])
+        found = AggregateCall(aggregate("first"), call.args[:1])
         frame = over.time.frame(Unit.ROWS, side * away, -side * away)
     default = call.args[2] if len(call.args) == 3 and away else None
     column = over.column(found, frame, named=default is None)
     if default is None or isinstance(default, exp.Null):
         return column
     _check_default(call, default, over.type_of(column), over.run)
-    rows = over.column(Call(aggregate("count"), (), skipped(call)), frame)
+    rows = over.column(AggregateCall(aggregate("count"), (), skipped(call)), frame)
     needed = away if call.skip else 1
     text = f"CASE WHEN rows < {needed} THEN default ELSE found END"
     return formula(text, rows=rows, default=over.value(default), found=column)
 
 
-def _check_default(call: Call, default: Expr, type_: pa.DataType, run: ast.Run) -> None:
+def _check_default(call: AggregateCall, default: Expr, type_: pa.DataType, run: ast.Run) -> None:
     """The engine would read a text as a number, and fail on the first row that needs it."""
     text = isinstance(default, exp.Literal) and default.is_string
     if text and (is_numeric(type_) or pa.types.is_boolean(type_)):
@@ -189,19 +191,19 @@ def _check_default(call: Call, default: Expr, type_: pa.DataType, run: ast.Run) 
         raise QueryError(message, place(default, run), legal=call.function.example)
 
 
-def skipped(call: Call) -> Expr | None:
+def skipped(call: AggregateCall) -> Expr | None:
     return not_null(call.args[0]) if call.skip else None
 
 
-def _skipping(call: Call, over: Over, side: int, away: int) -> tuple[Call, Frame]:
+def _skipping(call: AggregateCall, over: Over, side: int, away: int) -> tuple[AggregateCall, Frame]:
     """The n-th neighbour that is not NULL, counted from the row."""
     before = (side > 0) != over.time.descending
     frame = Frame(Unit.ROWS, None, -1) if before else Frame(Unit.ROWS, -1, None)
     name = "nth_last" if before else "nth_value"
-    return Call(aggregate(name), call.args[:1], params=(away,), skip=True), frame
+    return AggregateCall(aggregate(name), call.args[:1], params=(away,), skip=True), frame
 
 
-def _offset(call: Call, over: Over) -> int:
+def _offset(call: AggregateCall, over: Over) -> int:
     if len(call.args) < 2:
         return 1
     name, tree = call.function.name.upper(), call.args[1]
@@ -210,7 +212,7 @@ def _offset(call: Call, over: Over) -> int:
     return int(constant(tree, Param.COUNT, name, over.run, call.function.example))
 
 
-REWRITES: dict[str, Callable[[Call, Over], Expr]] = {
+REWRITES: dict[str, Callable[[AggregateCall, Over], Expr]] = {
     "row_number": _row_number,
     "rank": _rank,
     "dense_rank": _dense_rank,

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.schema import TIMESTAMP
-from sqlwin.sql.expressions.calls import Call, refuse_calls
+from sqlwin.sql.expressions.calls import AggregateCall, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.relations.relation import Relation, candidates, nearest
 from sqlwin.sql.relations.scope import Scope
@@ -82,7 +82,7 @@ def _window_named(target: ast.Name, named: Named, seen: tuple[str, ...]) -> ast.
     return found
 
 
-def refuse_frame(spec: ast.Spec, call: Call, legal: str) -> None:
+def refuse_frame(spec: ast.Spec, call: AggregateCall, legal: str) -> None:
     if spec.frame is not None:
         message = f"{call.function.name.upper()} takes no frame"
         raise QueryError(message, spec.frame.span, legal=legal)

@@ -17,7 +17,7 @@ from sqlwin.plan.properties.edges import cascade, edge
 from sqlwin.policies import Expired
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import RANKS
-from sqlwin.sql.expressions.calls import Call, call_at
+from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, instead_of, parsed, place
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.over.above import Above, done, marked, needs_over
@@ -52,7 +52,7 @@ class Ranks:
     order: tuple[Order, ...] = ()
     spec: ast.Spec | None = None
 
-    def call(self, call: Call, node: Expr, run: ast.Run, free: Callable[[], str]) -> str:
+    def call(self, call: AggregateCall, node: Expr, run: ast.Run, free: Callable[[], str]) -> str:
         """The name of the rank's column. free: a name that nothing has."""
         assert call.over is not None
         if call.function.name not in RANKS:
@@ -212,7 +212,7 @@ class OfWindows(Above):
         below = relation.below(self.scope.resolved(node, run))
         return instead_of(node, rewritten(below, marked))
 
-    def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
+    def call(self, call: AggregateCall, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
             raise needs_over(node, run, EXAMPLE)
         used = {column.name.lower() for column in self.scope.relation.under}

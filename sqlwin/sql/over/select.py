@@ -19,7 +19,7 @@ from sqlwin.plan.properties.changelog import lateness
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
-from sqlwin.sql.expressions.calls import Call, call_at
+from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, parsed, word
 from sqlwin.sql.over import ranks, top_n
 from sqlwin.sql.over.above import Carrying, done, needs_over, no_over, plain
@@ -132,7 +132,7 @@ class Framed(Carrying):
     calls: dict[str, OverCall] = field(default_factory=dict)
     called: dict[OverCall, str] = field(default_factory=dict)
 
-    def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
+    def call(self, call: AggregateCall, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
             raise needs_over(node, run, LEGAL)
         window = Window(self, opened(call.over, self.named), run, wanted)
@@ -180,7 +180,7 @@ class Window:
             return Time(timed=False, keyed=True)
         return Time(timed=False, key=self.binding.below.columns[order[0].column].type)
 
-    def check(self, call: Call, node: Expr) -> None:
+    def check(self, call: AggregateCall, node: Expr) -> None:
         """An analytic function goes by the order of all rows of the partition."""
         name = call.function.name.upper()
         if self.ordered is None:
@@ -190,13 +190,13 @@ class Window:
             message = f"{name} takes no frame: it goes by all rows of the partition"
             raise QueryError(message, self.spec.frame.span, legal=call.function.example)
 
-    def aggregate(self, call: Call, node: Expr) -> Expr:
+    def aggregate(self, call: AggregateCall, node: Expr) -> Expr:
         frame = frame_of(self.spec, self.ordered)
         if self.time.descending:
             call = mirrored(call, node, self.run)
         return self.column(call, frame, named=True)
 
-    def column(self, call: Call, frame: Frame, named: bool = False) -> Expr:
+    def column(self, call: AggregateCall, frame: Frame, named: bool = False) -> Expr:
         aggregate = self.binding.below.aggregate(replace(call, over=None), self.run)
         made = OverCall(aggregate, self.partition, frame, self.order, self.time.timed)
         return done(self.binding.framed(made, self.wanted if named else None))

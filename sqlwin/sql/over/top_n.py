@@ -18,7 +18,7 @@ from sqlwin.plan.properties.edges import edge
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import RANKS
-from sqlwin.sql.expressions.calls import Call, call_at
+from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.over.above import Carrying, done, needs_over
 from sqlwin.sql.over.clauses import Named, keys, opened, refuse_frame, time_of
@@ -47,14 +47,14 @@ def wanted(relation: Relation, runs: Sequence[ast.Run], named: Named) -> bool:
     return alike and first.function.name in RANKS and _other_order(relation, first, named)
 
 
-def _written(call: Call, named: Named) -> tuple[object, ...]:
+def _written(call: AggregateCall, named: Named) -> tuple[object, ...]:
     assert call.over is not None
     spec = opened(call.over, named)
     runs = tuple(tuple(run.text for run in by) for by in (spec.partition, spec.order))
     return (call.function.name, *runs, spec.frame is None)
 
 
-def _other_order(relation: Relation, call: Call, named: Named) -> bool:
+def _other_order(relation: Relation, call: AggregateCall, named: Named) -> bool:
     assert call.over is not None
     order = keys(opened(call.over, named))
     time = time_of(relation, order) if order else None
@@ -124,10 +124,10 @@ class Top(Carrying):
     """ranked: the call and its clause, as they are bound where the rank has no bound."""
 
     rank: Rank | None = None
-    ranked: tuple[Call, ast.Spec] | None = None
+    ranked: tuple[AggregateCall, ast.Spec] | None = None
     name: str = ""
 
-    def call(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
+    def call(self, call: AggregateCall, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
             raise needs_over(node, run, EXAMPLE)
         spec = opened(call.over, self.named)

@@ -17,7 +17,7 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Aggregate, Project, Scalar
 from sqlwin.schema import RESERVED, Order, type_name
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
-from sqlwin.sql.expressions.calls import Call, refuse_calls
+from sqlwin.sql.expressions.calls import AggregateCall, refuse_calls
 from sqlwin.sql.expressions.registered import Registered
 from sqlwin.sql.expressions.scalars import Expr, conjoined, not_null, scalar
 from sqlwin.sql.expressions.widening import widens
@@ -82,7 +82,7 @@ class Below:
         made = condition(self.relation.below(tree), self.relation.under, run)
         return self.put(made, purpose)
 
-    def aggregate(self, call: Call, run: ast.Run) -> Aggregate:
+    def aggregate(self, call: AggregateCall, run: ast.Run) -> Aggregate:
         """The call over columns of this Project; the caller names it if it is new."""
         known = call.function
         if known.name in ANALYTIC:
@@ -103,7 +103,7 @@ class Below:
     def _resolved(self, tree: Expr, run: ast.Run) -> Expr:
         return Scope(self.relation).resolved(tree, run)
 
-    def _argument(self, call: Call, at: int, run: ast.Run) -> str:
+    def _argument(self, call: AggregateCall, at: int, run: ast.Run) -> str:
         """The column of an argument, cast to what the function takes where it may be."""
         known, tree = call.function, self._resolved(call.args[at], run)
         wanted = known.types[at] if isinstance(known, Registered) else known.casts
@@ -118,7 +118,7 @@ class Below:
             tree = exp.cast(tree, type_name(wanted), dialect="spark")
         return self.add(tree, run, "arg")
 
-    def _result(self, call: Call, args: tuple[str, ...], run: ast.Run) -> pa.DataType:
+    def _result(self, call: AggregateCall, args: tuple[str, ...], run: ast.Run) -> pa.DataType:
         types = tuple(self.columns[arg].type for arg in args)
         result = call.function.returns(types, call.listed)
         if call.distinct and not all(map(is_orderable, types)):
@@ -130,7 +130,7 @@ class Below:
             raise QueryError(message, run.span, legal=call.function.example)
         return result
 
-    def _between(self, call: Call, args: tuple[str, ...], run: ast.Run) -> None:
+    def _between(self, call: AggregateCall, args: tuple[str, ...], run: ast.Run) -> None:
         """What stands between BINARY values is BINARY, between texts a text."""
         binary = bool(args) and self.columns[args[0]].type == BINARY
         for given in call.params:

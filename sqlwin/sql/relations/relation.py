@@ -59,7 +59,7 @@ NOWHERE = ast.Run("", "", Span(1, 1))
 
 
 @dataclass(frozen=True)
-class Side:
+class JoinSide:
     """An input of a join. columns: their own names, each with the one it has in the join."""
 
     name: str
@@ -108,7 +108,7 @@ class Relation:
     predicate: Expr | None = None
     predicate_run: ast.Run = NOWHERE
     ttl: Lengths | None = None
-    sides: tuple[Side, ...] = ()
+    sides: tuple[JoinSide, ...] = ()
     merged: tuple[str, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
     emits: bool = False
@@ -147,7 +147,7 @@ class Relation:
     def _expressions(self) -> dict[str, Expr]:
         return {name: expr for name, expr, _ in reversed(self.columns)}
 
-    def candidates(self, name: str) -> list[tuple[Side, str]]:
+    def candidates(self, name: str) -> list[tuple[JoinSide, str]]:
         """The inputs of a join that have such a column, and the join's name of it."""
         found = [(side, side.find(name)) for side in self.sides]
         return [(side, called) for side, called in found if called is not None]

@@ -199,7 +199,7 @@ def _check_session(
     ]
     if window.session is not None and select.group and lacking:
         lacking_names = ", ".join(run.original for run in lacking)
-        message = f"GROUP BY lacks {lacking_names}, by which the sessions are parted"
+        message = f"GROUP BY lacks {lacking_names}, by which the sessions are split"
         legal = f"GROUP BY {lacking_names}, …; or no GROUP BY"
         raise QueryError(message, select.group[-1].span, legal=legal)
 

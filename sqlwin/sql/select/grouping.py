@@ -16,7 +16,7 @@ from sqlwin.errors import QueryError
 from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import names
 from sqlwin.plan.ir.nodes import GROUPING, Aggregate
-from sqlwin.sql.expressions.calls import Call, call_at
+from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, column, place, spark, word
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.over.ranks import Ranks
@@ -87,7 +87,7 @@ class Grouping:
             return node
         raise QueryError(NO_EDGE[node.name], run.span, legal=", ".join(self.edges))
 
-    def aggregate(self, call: Call, node: Expr, run: ast.Run, wanted: str | None) -> str:
+    def aggregate(self, call: AggregateCall, node: Expr, run: ast.Run, wanted: str | None) -> str:
         if call.over is not None:
             return self.ranks.call(call, node, run, lambda: self.below.aggregate_name(wanted))
         made = self.below.aggregate(call, run)

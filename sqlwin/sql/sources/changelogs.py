@@ -14,7 +14,7 @@ Invariant: the derived stream's rows are a function of the set of changes and th
 of how the changes are cut into batches.
 
 Worked example, key id: `+I (1, tea)` is inserted, `+U (1, milk)` replaces it, and `-D (1)`, whose
-other columns may be NULL, withdraws (1, milk), with the event time that this had.
+other columns may be NULL, retracts (1, milk), with the event time that this had.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def with_changelog(created: ast.CreateStream, made: Stream) -> Stream:
     if mode != RETRACT and not key:
         message = f"changelog = {mode!r} of {made.name} needs a key: what a change replaces"
         raise QueryError(message, created.span, legal="PRIMARY KEY (id) NOT ENFORCED")
-    if mode == DEBEZIUM and options.get("format", "json") != "json":
-        message = f"changelog = 'debezium' of {made.name} is read from JSON"
+    if mode == DEBEZIUM and options.get("format", "json") not in ("json", "avro"):
+        message = f"changelog = 'debezium' of {made.name} is read from JSON or Avro"
         raise QueryError(message, created.span, legal="format = 'json', changelog = 'upsert'")
     changed = replace(made, columns=(*made.columns, Column(op, pa.string())), key=key)
     # of each key the last change counts, so a repeated one is recognised without being kept

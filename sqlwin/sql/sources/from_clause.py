@@ -16,6 +16,7 @@ from sqlwin.sql.relations.relation import Relation, nearest, of_stream, with_eve
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import present
 from sqlwin.sql.sources.derived import derived, entitled
+from sqlwin.sql.sources.files import NamedFiles, no_time
 from sqlwin.sql.sources.readers import read_below
 from sqlwin.sql.sources.unions import united
 from sqlwin.sql.text import ast
@@ -76,11 +77,19 @@ class Known:
     early: bool = False
     retain: int = 0
     shared: frozenset[str] = frozenset()
+    files: NamedFiles = field(default_factory=NamedFiles)
+
+    def has(self, key: str) -> bool:
+        """Whether something has the name, in lower case."""
+        kinds = (self.streams, self.views, self.sinks, self.tables, self.files.streams)
+        return any(key in kind for kind in kinds)
 
     def names(self) -> list[str]:
         return [*(stream.name for stream in self.streams.values()), *self.views]
 
     def relation(self, name: ast.Name) -> Relation:
+        if isinstance(name, ast.File):
+            return of_stream(self.files.stream(name, self.has))
         key = name.text.lower()
         if key in self.views:
             view = replace(self.views[key].relation(self), names=(name.text,))
@@ -135,7 +144,7 @@ def of_rows(relation: Relation, span: Span) -> Relation:
 
 def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:
     value = source.source
-    if isinstance(value, ast.Call):
+    if isinstance(value, ast.WindowCall):
         return _table_function(value, known, bind)
     return read(value, known, bind), None
 
@@ -149,7 +158,7 @@ def read(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> 
     return bind(value, known).called()
 
 
-def _table_function(call: ast.Call, known: Known, bind: Bind) -> tuple[Relation, Window]:
+def _table_function(call: ast.WindowCall, known: Known, bind: Bind) -> tuple[Relation, Window]:
     function = call.function.text
     if function.upper() not in table_functions():
         message = f"no table function is called {function}"
@@ -236,6 +245,8 @@ def ordered(relation: Relation, ts: ast.Name) -> Relation:
 
 def stream_time(relation: Relation, span: Span) -> Relation:
     stream = relation.stream
+    if stream is not None and stream.ts is None and stream.inferred:
+        raise no_time(stream, span)
     if stream is None or stream.ts is None:
         name = stream.name if stream else "this relation"
         message = f"{name} has no event-time column"

@@ -57,7 +57,7 @@ def _names(node: object) -> Iterator[str]:
     """Of all that FROM reads, also as the table of a window function."""
     if isinstance(node, ast.From | ast.Argument):
         source = node.source if isinstance(node, ast.From) else node.value
-        if isinstance(source, ast.Name):
+        if isinstance(source, ast.Name) and not isinstance(source, ast.File):
             yield source.text.lower()
     inner = list(node) if isinstance(node, tuple) else []
     if is_dataclass(node) and not isinstance(node, type):

@@ -46,7 +46,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
     def start(self, meta: Meta, children: Children) -> list[ast.Statement]:
         return list(children)
 
-    def window_call(self, meta: Meta, children: Children) -> ast.Call:
+    def window_call(self, meta: Meta, children: Children) -> ast.WindowCall:
         return self.table_function(meta, children)
 
     # --- declarations ---
@@ -108,7 +108,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
         return ast.Insert(named(sink), select)
 
     def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
-        return ast.ExplainOf(children[0])
+        return ast.ExplainOf(children[-1], analyze=len(children) > 1)
 
     def describe(self, meta: Meta, children: Children) -> ast.DescribeOf:
         return ast.DescribeOf(named(children[0]))

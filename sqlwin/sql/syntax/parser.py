@@ -48,7 +48,7 @@ def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast
     return _parsed(text, "start", tuple(functions))  # type: ignore[return-value]
 
 
-def window_call(run: ast.Run) -> ast.Call:
+def window_call(run: ast.Run) -> ast.WindowCall:
     """A window function's call in GROUP BY, with its places in the whole text."""
     return _parsed(_in_place(run), "window_call")  # type: ignore[return-value]
 

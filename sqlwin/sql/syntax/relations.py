@@ -13,6 +13,7 @@ from sqlwin.errors import QueryError
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named
 from sqlwin.sql.text import ast
+from sqlwin.sql.text.prepared import unquoted
 from sqlwin.sql.text.runs import bracketed, parts
 
 
@@ -73,9 +74,12 @@ class RelationRules(Transformer[Token, Any]):
     def name(self, meta: Meta, children: Children) -> ast.Name:
         return ast.Name(".".join(named(c).text for c in children), meta_span(meta))
 
-    def table_function(self, meta: Meta, children: Children) -> ast.Call:
+    def file(self, meta: Meta, children: Children) -> ast.File:
+        return ast.File(unquoted(str(children[0])), meta_span(meta))
+
+    def table_function(self, meta: Meta, children: Children) -> ast.WindowCall:
         function, *arguments = children
-        return ast.Call(named(function), tuple(arguments), meta_span(meta))
+        return ast.WindowCall(named(function), tuple(arguments), meta_span(meta))
 
     def argument(self, meta: Meta, children: Children) -> ast.Argument:
         *label, value = children

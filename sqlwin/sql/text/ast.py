@@ -23,6 +23,11 @@ class Name:
 
 
 @dataclass(frozen=True)
+class File(Name):
+    """A path in FROM, in the place of a stream's name: its columns are inferred."""
+
+
+@dataclass(frozen=True)
 class Duration:
     micros: int
     span: Span
@@ -127,7 +132,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Call:
+class WindowCall:
     """A window function's call: of a table, or in GROUP BY."""
 
     function: Name
@@ -143,7 +148,7 @@ class From:
     window over the joined rows, where ksqlDB has it.
     """
 
-    source: Name | Call | Select | Union
+    source: Name | WindowCall | Select | Union
     window: Spec | KsqlWindow | None = None
     alias: Name | None = None
     as_of: Name | None = None
@@ -324,6 +329,7 @@ class Insert:
 @dataclass(frozen=True)
 class ExplainOf:
     query: Select | Insert
+    analyze: bool = False
 
 
 @dataclass(frozen=True)

@@ -108,11 +108,11 @@ def table_functions() -> tuple[str, ...]:
     return tuple(name.upper() for name, each in WINDOW_FUNCTIONS.items() if each.of_table)
 
 
-def _function(call: ast.Call) -> WindowFunction:
+def _function(call: ast.WindowCall) -> WindowFunction:
     return WINDOW_FUNCTIONS[call.function.text.lower()]
 
 
-def of_table(call: ast.Call) -> tuple[ast.Argument, Window]:
+def of_table(call: ast.WindowCall) -> tuple[ast.Argument, Window]:
     """The table that a window function begins with, and the window."""
     given = _placed(call, 0)
     data = given.pop("data", None)
@@ -137,7 +137,7 @@ def of_group(run: ast.Run) -> Window:
     return replace(_window(call, _placed(call, 1)), keyed=True)
 
 
-def _session_call(run: ast.Run, called: re.Match[str]) -> ast.Call:
+def _session_call(run: ast.Run, called: re.Match[str]) -> ast.WindowCall:
     inner = bracketed(run, called.end())
     if inner is None:
         message = "nothing stands behind a window in GROUP BY"
@@ -146,7 +146,7 @@ def _session_call(run: ast.Run, called: re.Match[str]) -> ast.Call:
         ast.Argument(None, _column(part) if at == 0 else part, part.span)
         for at, part in enumerate(parts(inner))
     )
-    return ast.Call(ast.Name(called[0], run.at(*called.span())), arguments, run.span)
+    return ast.WindowCall(ast.Name(called[0], run.at(*called.span())), arguments, run.span)
 
 
 def _column(run: ast.Run) -> ast.Name | ast.Run:
@@ -154,11 +154,11 @@ def _column(run: ast.Run) -> ast.Name | ast.Run:
     return ast.Name(run.original.replace("`", ""), run.span) if plain else run
 
 
-def _is_session(call: ast.Call) -> bool:
+def _is_session(call: ast.WindowCall) -> bool:
     return _function(call).made is None
 
 
-def _placed(call: ast.Call, begin: int) -> dict[str, ast.Argument]:
+def _placed(call: ast.WindowCall, begin: int) -> dict[str, ast.Argument]:
     """The arguments by their places."""
     places = _function(call).places[begin:]
     given: dict[str, ast.Argument] = {}
@@ -171,7 +171,7 @@ def _placed(call: ast.Call, begin: int) -> dict[str, ast.Argument]:
     return given
 
 
-def _place(call: ast.Call, argument: ast.Argument, at: int, places: Sequence[str]) -> str:
+def _place(call: ast.WindowCall, argument: ast.Argument, at: int, places: Sequence[str]) -> str:
     function = _function(call)
     if argument.label is None:
         if at >= len(places):
@@ -185,7 +185,7 @@ def _place(call: ast.Call, argument: ast.Argument, at: int, places: Sequence[str
     return argument.label.lower()
 
 
-def _window(call: ast.Call, given: dict[str, ast.Argument]) -> Window:
+def _window(call: ast.WindowCall, given: dict[str, ast.Argument]) -> Window:
     function = _function(call)
     ts = given.pop("timecol", None)
     if ts is None or not isinstance(ts.value, ast.Name):
@@ -201,7 +201,7 @@ def _window(call: ast.Call, given: dict[str, ast.Argument]) -> Window:
     return Window(call.span, group=function.made(micros, call.span), ts=ts.value)
 
 
-def _session(call: ast.Call, given: dict[str, ast.Argument]) -> OpenSession:
+def _session(call: ast.WindowCall, given: dict[str, ast.Argument]) -> OpenSession:
     gap, most = given["gap"].value, given.get("max")
     if isinstance(gap, ast.Name):
         gap = ast.Run(gap.text, gap.text, gap.span)
@@ -211,11 +211,11 @@ def _session(call: ast.Call, given: dict[str, ast.Argument]) -> OpenSession:
     return session(ast.SessionSpec(gap, call.span, _duration(call, most) if most else None))
 
 
-def _micros(call: ast.Call, argument: ast.Argument) -> int:
+def _micros(call: ast.WindowCall, argument: ast.Argument) -> int:
     return _duration(call, argument).micros
 
 
-def _duration(call: ast.Call, argument: ast.Argument) -> ast.Duration:
+def _duration(call: ast.WindowCall, argument: ast.Argument) -> ast.Duration:
     if isinstance(argument.value, ast.Duration):
         return argument.value
     message = f"{call.function.text.upper()} takes durations here"

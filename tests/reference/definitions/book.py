@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from sqlwin.instants import START
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
+from tests.reference.definitions.emitted import Emitted
 from tests.reference.definitions.horizons import Horizons
 from tests.reference.definitions.sessions import replaces
-from tests.reference.definitions.told import Told
 from tests.reference.definitions.waiting import Waiting, together, wait_early, wait_late
 from tests.reference.definitions.window import Definition, Window, key_text
 from tests.reference.kernels.rows import Row
@@ -25,10 +25,10 @@ from tests.reference.kernels.rows import Row
 class Book:
     """Every row taken, the last emission of every window, and what waits.
 
-    filled: tuple windows that were full when the last watermark was told. told: what is
-    out, and what of that is no more. empty: windows whose rows were withdrawn, whether out or not.
+    filled: tuple windows that were full at the last watermark. emitted: what is
+    out, and what of that is no more. empty: windows whose rows were retracted, whether out or not.
     certain: where rows are numbered by event time, past how many of a bucket the watermark was.
-    reached: the horizons of RETAIN n ROWS as they were when the last watermark was told.
+    reached: the horizons of RETAIN n ROWS as they were at the last watermark.
     """
 
     definition: Definition
@@ -38,7 +38,7 @@ class Book:
     filled: set[str] = field(default_factory=set)
     shown: set[str] = field(default_factory=set)
     waiting: dict[str, Waiting] = field(default_factory=dict)
-    told: Told = field(default_factory=Told)
+    emitted: Emitted = field(default_factory=Emitted)
     empty: dict[str, Window] = field(default_factory=dict)
     certain: dict[str, int] = field(default_factory=dict)
     reached: Horizons = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Book:
         return self.definition.policy
 
     def full(self, window: Window) -> bool:
-        """By the rows now known; a tuple window is full from when that was told."""
+        """By the rows now known; a tuple window is full from that watermark."""
         if self.definition.by_count:
             return window.row_key in self.filled
         if self.definition.ordered:
@@ -74,7 +74,7 @@ class Book:
         return window.full_at(self.closed - self.policy.retain)
 
     def known(self) -> list[Window]:
-        known = {**self.empty, **self.told.vanished, **self.windows}
+        known = {**self.empty, **self.emitted.vanished, **self.windows}
         return list(known.values())
 
     def certify(self) -> None:
@@ -93,17 +93,17 @@ class Book:
         return self.definition.weighted and not self.definition.sessions
 
     def emptied(self) -> list[Window]:
-        """Those out whose rows were withdrawn; of a session what replaces it goes first."""
-        return list(self.told.vanished.values()) if self.empties else []
+        """Those out whose rows were retracted; of a session what replaces it goes first."""
+        return list(self.emitted.vanished.values()) if self.empties else []
 
-    # Sessions whose rows are withdrawn.
+    # Sessions whose rows are retracted.
 
     def deserted(self) -> list[Window]:
         """Those that have vanished, and that no open window replaces."""
         if not (self.definition.weighted and self.definition.sessions):
             return []
         still_open = [w for w in self.windows.values() if not self.late(w)]
-        gone = self.told.vanished.values()
+        gone = self.emitted.vanished.values()
         return [w for w in gone if not any(replaces(each, w) for each in still_open)]
 
     def overdue(self) -> list[Window]:
@@ -132,7 +132,7 @@ class Book:
             known = [handed[w.row_key] for w in gone if w.row_key in handed and replaces(window, w)]
             if known:
                 self.waiting[key] = together([self.waiting.get(key, Waiting()), *known])
-        for window in self.told.vanish(gone, self.windows):
+        for window in self.emitted.vanish(gone, self.windows):
             after = self._wait_gone(window, handed.get(window.row_key, Waiting()), now)
             if after is not None:
                 self.waiting[window.row_key] = after

@@ -183,8 +183,8 @@ class Groups:
             return (
                 f"the window from message {start}; its last row is {self.stream} at position {last}"
             )
-        told = (start, end) if self.by_count else (format_instant(start), format_instant(end))
-        bounds = f"[{told[0]}, {told[1]})"
+        emitted = (start, end) if self.by_count else (format_instant(start), format_instant(end))
+        bounds = f"[{emitted[0]}, {emitted[1]})"
         named = ", ".join(f"{key} = {value!r}" for key, value in keys.items())
         return (
             f"window {bounds}{' of ' + named if named else ''}; "

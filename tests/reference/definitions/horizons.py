@@ -1,6 +1,6 @@
 """RETAIN n ROWS by definition: below which event time a key takes no late row any more.
 
-A horizon that was reached stays, though rows be withdrawn.
+A horizon that was reached stays, though rows be retracted.
 
 >>> rows = [{"k": "a", "__ts": ts, "__part": 0, "__seq": ts} for ts in (70, 10, 40)]
 >>> floor_of(rows, 2, lambda ts: ts), floor_of(rows, 4, lambda ts: ts) == START

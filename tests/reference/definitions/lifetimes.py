@@ -1,4 +1,4 @@
-"""A table of lives by definition: the rules of `sqlwin.state.lifetimes`, over a plain list.
+"""A table of lifetimes by definition: the rules of `sqlwin.state.lifetimes`, over a plain list.
 
 >>> from sqlwin.policies import Cleanup
 >>> table = Lives(Ttl(10, cleanup=Cleanup(timers=True)))
@@ -30,11 +30,11 @@ class Life:
 
 
 @dataclass
-class Lives:
+class Lifetimes:
     """time: what has expired by now is judged by it. looked: the last life looked at."""
 
     ttl: Ttl
-    lives: list[Life] = field(default_factory=list)
+    lifetimes: list[Life] = field(default_factory=list)
     next: int = 0
     looked: int = -1
     time: int = START
@@ -46,7 +46,7 @@ class Lives:
         never = self.ttl.visibility is Visibility.NEVER
         return {
             life.key: life
-            for life in self.lives
+            for life in self.lifetimes
             if not life.cleaned and not (never and self._expired(life))
         }
 
@@ -58,7 +58,7 @@ class Lives:
     def deadline(self) -> int | None:
         if not self.ttl.cleanup.timers or self.ttl.time is not TtlTime.PROCESSING:
             return None
-        times = [life.touched + self.ttl.length for life in self.lives if not life.cleaned]
+        times = [life.touched + self.ttl.length for life in self.lifetimes if not life.cleaned]
         return min(times, default=None)
 
     # What renews.
@@ -66,10 +66,10 @@ class Lives:
     def write(self, key: Hashable, stamp: int) -> None:
         life = self.visible().get(key)
         if life is None:
-            for before in self.lives:
+            for before in self.lifetimes:
                 before.cleaned |= before.key == key
             life = Life(key, self.next, stamp)
-            self.lives.append(life)
+            self.lifetimes.append(life)
             self.next += 1
         life.touched = max(life.touched, stamp)
 
@@ -84,23 +84,23 @@ class Lives:
 
     def clean_by_timers(self) -> None:
         if self.ttl.cleanup.timers:
-            self.lives = [x for x in self.lives if not (x.cleaned or self._expired(x))]
+            self.lifetimes = [x for x in self.lifetimes if not (x.cleaned or self._expired(x))]
 
     def look(self, entries: int) -> None:
-        lives = [life for life in self.lives if not life.cleaned]
-        further = [life for life in lives if life.number > self.looked]
-        for life in [*further, *(x for x in lives if x.number <= self.looked)][:entries]:
+        lifetimes = [life for life in self.lifetimes if not life.cleaned]
+        further = [life for life in lifetimes if life.number > self.looked]
+        for life in [*further, *(x for x in lifetimes if x.number <= self.looked)][:entries]:
             self.looked, life.cleaned = life.number, self._expired(life)
 
     def compact(self) -> None:
         all_ = self.ttl.cleanup.compaction
-        gone = [life for life in self.lives if life.cleaned or (all_ and self._expired(life))]
+        gone = [life for life in self.lifetimes if life.cleaned or (all_ and self._expired(life))]
         if not gone:
             return
         since = min(life.touched for life in gone) + self.ttl.length
         late = since + self.ttl.length // WORTH <= self.time
-        if late or len(gone) * WORTH >= len(self.lives):
-            self.lives = [life for life in self.lives if life not in gone]
+        if late or len(gone) * WORTH >= len(self.lifetimes):
+            self.lifetimes = [life for life in self.lifetimes if life not in gone]
 
     def _expired(self, life: Life) -> bool:
         return life.touched + self.ttl.length <= self.time

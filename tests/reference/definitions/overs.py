@@ -91,7 +91,7 @@ class Overs:
         bounds = {"window_start": first, "window_end": row[NUMBER] + 1}
         identity = [*(row[key] for key in self._partition), *bounds.values()]
         framed = [(call.value, held) for call in self.calls]
-        return self._told(row, identity, bounds, framed, lambda mark: True)
+        return self._emitted(row, identity, bounds, framed, lambda mark: True)
 
     def _window(self, row: Row, rows: list[Row]) -> Window:
         framed: list[Framed] = []
@@ -103,9 +103,9 @@ class Overs:
             full.append(call.full(own, at))
         bounds = self._bounds(row)
         identity, full_at = self._identity(row, bounds), partial(_all, full)
-        return self._told(row, identity, bounds, framed, full_at)
+        return self._emitted(row, identity, bounds, framed, full_at)
 
-    def _told(
+    def _emitted(
         self,
         row: Row,
         identity: list[Any],

@@ -1,4 +1,4 @@
-"""What goes out by the specification of the window operators: who goes with what is told.
+"""What goes out by the specification of the window operators: what is emitted together.
 
 The words are those of `tests.reference.operator`.
 """
@@ -14,15 +14,15 @@ import polars as pl
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.schema import PART, SEQ, empty
 from tests.reference.definitions.book import Book
+from tests.reference.definitions.emitted import Emitted
 from tests.reference.definitions.families import Families
 from tests.reference.definitions.sessions import replaces
-from tests.reference.definitions.told import Told
 from tests.reference.definitions.window import Window, comparable
 from tests.reference.kernels.rows import Row
 
 
 class Sender(Book):
-    """An emission, of windows or of rows alone, is noted as told when it is made."""
+    """An emission, of windows or of rows alone, is recorded as emitted when it is made."""
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -36,26 +36,26 @@ class Sender(Book):
     ) -> pl.DataFrame:
         """apart: late ones whose own turn comes next. What goes out late with them is `late`, and
         what makes room for them."""
-        asked = {w.row_key: w for w in windows}
+        keys = {w.row_key: w for w in windows}
         late = [w for w in self.windows.values() if self.late(w) and w not in apart]
-        chosen = {w.row_key: w for w in self.told.with_rivals(list(asked.values()), late)}
+        chosen = {w.row_key: w for w in self.emitted.with_rivals(list(keys.values()), late)}
         for key in chosen.keys() & self.empty.keys():
-            if self.told.values(key) is None:  # it was never told, and goes without a word
+            if self.emitted.values(key) is None:  # it was never emitted, and is dropped silently
                 self.waiting.pop(key, None)
                 del chosen[key]
-        among = Families(self.windows, self.emptied(), self.told, self.waiting.keys())
+        among = Families(self.windows, self.emptied(), self.emitted, self.waiting.keys())
         going = among.joined(list(chosen.values()), late)
         others = [each for each in apart if each.row_key in self.windows]
         records: list[dict[str, Any]] = []
-        for window, values, word in self._changed(asked.keys(), going, among, emit):
+        for window, values, word in self._changed(keys.keys(), going, among, emit):
             if window.row_key in self.windows:
-                for each in self.told.replaced_by(window):
+                for each in self.emitted.replaced_by(window):
                     for_late = any(replaces(other, each) for other in others)
-                    records.append(self._withdrawn(each, "late" if for_late else word))
-            records += self.told.change(window, values, word, self.definition.withdraw)
-        gone = [w for w in going if w.row_key in self.told.vanished]
+                    records.append(self._retracted(each, "late" if for_late else word))
+            records += self.emitted.change(window, values, word, self.definition.update_before)
+        gone = [w for w in going if w.row_key in self.emitted.vanished]
         words = [emit if w.row_key in chosen else self._word(w) for w in gone]
-        alone = [self._withdrawn(w, word) for w, word in zip(gone, words, strict=True)]
+        alone = [self._retracted(w, word) for w, word in zip(gone, words, strict=True)]
         return self._records([*alone, *records])
 
     def _word(self, window: Window) -> str:
@@ -69,38 +69,38 @@ class Sender(Book):
             for row in rows
             for window in self.definition.windows([row])
         ]
-        told = [each for w in windows for each in Told().change(w, w.values(), "late")]
-        return self._records(told)
+        emitted = [each for w in windows for each in Emitted().change(w, w.values(), "late")]
+        return self._records(emitted)
 
     def _records(self, records: list[dict[str, Any]]) -> pl.DataFrame:
         none = self.nothing()
         return pl.DataFrame(records, schema=none.schema, orient="row") if records else none
 
-    def _withdrawn(self, window: Window, emit: str) -> dict[str, Any]:
+    def _retracted(self, window: Window, emit: str) -> dict[str, Any]:
         """Should the same window be there again, it is a new one, which was not shown."""
         self.waiting.pop(window.row_key, None)
         self.shown.discard(window.row_key)
         self.empty.pop(window.row_key, None)
-        return self.told.gone(window, emit)
+        return self.emitted.gone(window, emit)
 
     def _changed(
-        self, asked: Collection[str], going: list[Window], among: Families, emit: str
+        self, keys: Collection[str], going: list[Window], among: Families, emit: str
     ) -> Iterable[tuple[Window, dict[str, Any], str]]:
         """What was asked for, its values, its word; and who has changed with it."""
         families, known = among.of(going), {w.row_key for w in going}
         stay = among.staying(going)
         placed = among.placed(families, stay)
         for key, window in self.windows.items():
-            out = self.told.values(key)
+            out = self.emitted.values(key)
             if not (key in known or (window.family in families and out is not None)):
                 continue
             self.waiting.pop(key, None)
             values = placed[key] if key in placed else window.values()
-            if key in asked and emit == "full" and (out is None or self.definition.varies):
+            if key in keys and emit == "full" and (out is None or self.definition.varies):
                 yield window, values, emit
             elif out is None or comparable(values) != comparable(out):
-                own = window.family is not None or key not in asked
+                own = window.family is not None or key not in keys
                 yield window, values, self._word(window) if own else emit
         for key in stay.keys() & placed.keys():
-            if comparable(placed[key]) != comparable(self.told.values(key) or {}):
+            if comparable(placed[key]) != comparable(self.emitted.values(key) or {}):
                 yield stay[key], placed[key], "late"

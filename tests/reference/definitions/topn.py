@@ -1,14 +1,14 @@
 """TopN by definition: at each emission all rows so far are placed, and what changed goes out.
 
 A row with a place up to `limit` is in. Between two emissions of a partition a row that
-came in is inserted, one whose place changed updated, one that is out withdrawn with
+came in is inserted, one whose place changed updated, one that is out retracted with
 its old values. No partition is ever full: every emission is `early`, as the policy says
 (the binder's default is ON UPDATE); at an end of input, and when the stream was silent for
 TIMEOUT, what waits goes out. But a partition all of whose rows are of one instant
 (`becomes_final`) is full when that one is beyond retention: what waits goes out, and it is
 forgotten.
 
-Where rows are withdrawn (`weighted`), those now there are placed; one that has other values
+Where rows are retracted (`weighted`), those now there are placed; one that has other values
 than were shown is updated too. A row that is neither there nor shown is forgotten.
 
 Worked example, the greatest value: 5 comes, `+I` 0. 7 comes: of 5 `-D` 1, of 7 `+I` 0.
@@ -41,10 +41,10 @@ from sqlwin.schema import (
     empty,
 )
 from tests.reference.definitions.ranks import places
+from tests.reference.definitions.retracted import acting, changed, effective, horizon
 from tests.reference.definitions.values import json_array
 from tests.reference.definitions.waiting import Waiting, wait_early
 from tests.reference.definitions.window import by_position, key_text, position
-from tests.reference.definitions.withdrawn import acting, changed, effective, horizon
 from tests.reference.kernels.exact import ascending
 from tests.reference.kernels.rows import Row
 
@@ -65,7 +65,7 @@ class Top:
     limit: int
     policy: Policy
     carried: dict[str, pl.DataType]
-    withdraw: bool = False
+    update_before: bool = False
     weighted: bool = False
     becomes_final: bool = False
 
@@ -205,7 +205,7 @@ class ReferenceTopN:
             if at not in was:
                 yield self._record(key, row, place, "+I")
             elif self._moved(was[at], (place, row)):
-                if self.top.withdraw:
+                if self.top.update_before:
                     old, before = was[at]
                     yield self._record(key, before, old, "-U")
                 yield self._record(key, row, place, "+U")

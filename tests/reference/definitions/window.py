@@ -1,4 +1,4 @@
-"""What a definition tells of a window, and how rows are put in order and told apart.
+"""What a definition says of a window, and how rows are ordered and distinguished.
 
 Invariant: two windows of one row_key that hold the same rows have the same values,
 whatever order the rows came in.
@@ -66,8 +66,8 @@ class Definition:
     time. buckets: the keys within which RETAIN n ROWS counts; floor_of: from the event
     time of the n-th greatest row to the horizon. once: a message that was taken is a no-op.
     counted: whether a row that is forgotten, or takes no part, still is a message of all.
-    weighted: rows may be withdrawn. sessions: others may take the place of windows that lose
-    rows. keyed: of a position there may be a row in each bucket, for what withdraws one may be
+    weighted: rows may be retracted. sessions: others may take the place of windows that lose
+    rows. keyed: of a position there may be a row in each bucket, for what retracts one may be
     beyond the horizon of its bucket, and what replaces it not. ordered: rows are numbered by event
     time, within buckets. varies: a result has values beside those that it is known by. ends: of
     the windows that hold an instant, by which a row is judged; None: by its own time. judged: gap
@@ -80,7 +80,7 @@ class Definition:
     carried: dict[str, pl.DataType]
     policy: Policy
     by_count: bool = False
-    withdraw: bool = False
+    update_before: bool = False
     buckets: tuple[str, ...] = ()
     floor_of: Callable[[int], int] = lambda ts: ts
     once: bool = True

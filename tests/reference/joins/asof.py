@@ -6,18 +6,18 @@ without one is padded by a LEFT join, and makes no result of an inner one.
 
 *Certain* is a left row when no right row may come that is nearer: looking back, when the
 watermark is past its time; looking ahead, when it is past the time of the nearest, or, where
-there is none, when the row leaves by RETAIN. Then it is told, `full`, or, if it is so when
+there is none, when the row leaves by RETAIN. Then it is emitted, `full`, or, if it is so when
 it comes, `late`. What changes afterwards corrects it, `late`. Under an early policy it is
-told before, and corrected, as `early`. An end of input and TIMEOUT tell the rest, `full`.
+emitted before, and corrected, as `early`. An end of input and TIMEOUT tell the rest, `full`.
 
 Kept is a left row looking back until it leaves by RETAIN. Looking ahead, rows are kept since
 the first one whose nearest is still within RETAIN: a row that is nearer may come. Of right
 rows looking back the newest of each key that is out of RETAIN stays, with all that are newer.
 
-With a TTL (`joined_lives`) a left row that is told, or certain, when it is looked at has *met*
+With a TTL (`forgetting`) a left row that is emitted, or certain, when it is looked at has *met*
 its nearest: should that be forgotten, it stays its nearest until a nearer one comes, or the
 left row is replaced. Looking ahead one that waited for a right row that is forgotten, and has
-left RETAIN without one, is told with the next watermark.
+left RETAIN without one, is emitted with the next watermark.
 
 Worked example, `>=`, watermark 10: a left row at 8 and a right row at 5 have come; the left
 row went out with it. A right row at 6: `+U late`, revision 1.
@@ -146,7 +146,7 @@ class ReferenceAsOf(Logged):
         self.met[at] = nearest
 
     def _part(self, lefts: dict[Ident, Row], rights: dict[Ident, Row]) -> None:
-        """These rows are withdrawn."""
+        """These rows are retracted."""
         for at, met in self.met.items():
             left = self.left.kept.get(at)
             there = rights.get(ident(met)) if met and left else None
@@ -164,12 +164,12 @@ class ReferenceAsOf(Logged):
         nearest = None if row is None else self._nearest(row)
         sure = row is not None and self._certain(row, self.closed)
         found = nearest is not None or self.match.backward or not self.forgets
-        told = (sure and found) or out is not None or self.policy.early is not None
-        if row is not None and told:
+        emitted = (sure and found) or out is not None or self.policy.early is not None
+        if row is not None and emitted:
             self._meet(ident(row), nearest)
         else:
             self.met.pop(ident(known), None)
-        values = self.joined(row, nearest) if row and told and self._results(nearest) else None
+        values = self.joined(row, nearest) if row and emitted and self._results(nearest) else None
         if (values == out and old is None) or (values is None and out is None):
             return
         causes = []

@@ -1,15 +1,15 @@
-"""A changelog by definition: what is true, what was told of it, and what waits to be told.
+"""A changelog by definition: what is true, what was emitted of it, and what waits to be emitted.
 
-Each row_key has values or none. A change is told when it is due: then what is true is
-compared with what was told last. Nothing of it goes out where that is the same again.
+Each row_key has values or none. A change is emitted when it is due: then what is true is
+compared with what was emitted last. Nothing of it goes out where that is the same again.
 
-| told   | true   | goes out                                                |
-|--------|--------|---------------------------------------------------------|
-| none   | values | `+I`, revision one more, 0 for the first                |
-| values | none   | `-D`, revision one more                                 |
-| values | others | `+U`, revision one more, below a `-U` where withdrawals are wanted |
+| emitted | true   | goes out                                                |
+|---------|--------|---------------------------------------------------------|
+| none    | values | `+I`, revision one more, 0 for the first                |
+| values  | none   | `-D`, revision one more                                 |
+| values  | others | `+U`, revision one more, below a `-U` where retractions are wanted |
 
-What goes out together: withdrawals first, then the rest, each by `order`.
+What goes out together: retractions first, then the rest, each by `order`.
 
 >>> log = Changelog(Policy(retain=None, late=Late.NEVER))
 >>> log.change("a", {"x": 1}, "full", due=3); log.change("b", {"x": 2}, "late", due=None)
@@ -41,12 +41,12 @@ class Due:
 
 @dataclass
 class Changelog:
-    """told: of each row_key the revision, and the values unless they were withdrawn."""
+    """emitted: of each row_key the revision, and the values unless they were retracted."""
 
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     true: dict[str, Values] = field(default_factory=dict)
-    told: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
+    emitted: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
     waiting: dict[str, tuple[int, str]] = field(default_factory=dict)
     orders: dict[str, Order] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ class Changelog:
     def change(
         self, key: str, values: Values | None, word: str, due: int | None, order: Order = ()
     ) -> None:
-        """Let `values` be true of `key`; what is never told is not, unless `key` waits anyway."""
+        """Let `values` be true of `key`; one that is never emitted is not, unless `key` waits."""
         known = self.waiting.pop(key, None)
         if due is None and known is None:
             return
@@ -68,7 +68,7 @@ class Changelog:
         self.true.pop(key, None)
         if values is not None:
             self.true[key] = values
-        if not _same(self.told.get(key, (-1, None))[1], values):
+        if not _same(self.emitted.get(key, (-1, None))[1], values):
             times = [time for time in (due, known and known[0]) if time is not None]
             self.waiting[key] = (min(times), word)
 
@@ -76,12 +76,12 @@ class Changelog:
         """Emissions of what is due by now."""
         keys = [key for key, (due, _) in self.waiting.items() if due <= now]
         keys.sort(key=lambda key: (key in self.true, self.orders[key]))
-        return [record for key in keys for record in self._told(key)]
+        return [record for key in keys for record in self._emitted(key)]
 
     def forget(self, key: str) -> None:
         """As if nothing had ever been true of it."""
         self.true.pop(key, None)
-        self.told.pop(key, None)
+        self.emitted.pop(key, None)
         self.waiting.pop(key, None)
         self.orders.pop(key, None)
 
@@ -89,17 +89,17 @@ class Changelog:
     def deadline(self) -> int | None:
         return min((due for due, _ in self.waiting.values()), default=None)
 
-    def _told(self, key: str) -> list[Values]:
+    def _emitted(self, key: str) -> list[Values]:
         _, word = self.waiting.pop(key)
-        revision, old = self.told.get(key, (-1, None))
+        revision, old = self.emitted.get(key, (-1, None))
         new = self.true.get(key)
-        self.told[key] = (revision + 1, new)
+        self.emitted[key] = (revision + 1, new)
         if old is None or new is None:
             values, op = (new, "+I") if new is not None else (old, "-D")
             assert values is not None
             return [_record(values, op, word, revision + 1, key)]
         update = _record(new, "+U", word, revision + 1, key)
-        return [_record(old, "-U", word, revision, key), update] if self.withdraw else [update]
+        return [_record(old, "-U", word, revision, key), update] if self.update_before else [update]
 
 
 def _record(values: Values, op: str, word: str, revision: int, key: str) -> Values:

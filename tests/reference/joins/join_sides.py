@@ -1,4 +1,4 @@
-"""What both joins by definition share: the rows of a side, their pairs' words, what is told.
+"""What both joins by definition share: the rows of a side, their pairs' words, what is emitted.
 
 A row is known by its time and position; of a pair the row_key is `[left, right]`, each
 `[partition, position]`, or null where a row is alone.
@@ -81,10 +81,10 @@ class Side:
         return POS if self.window.unit is Unit.ROWS else TS
 
     def take(self, batch: pl.DataFrame) -> dict[Ident, Row]:
-        """The rows that a batch withdraws; one replaced by its equal is not.
+        """The rows that a batch retracts; one replaced by its equal is not.
 
-        A position whose first row withdraws one that is not there is left alone; where
-        rows are forgotten, the withdrawal is.
+        A position whose first row retracts one that is not there is left alone; where
+        rows are forgotten, the retraction is.
         """
         before, rows = dict(self.kept), batch.to_dicts()
         if self.by_time:
@@ -194,11 +194,11 @@ class Logged:
     right: Side
     kind: str
     policy: Policy
-    withdraw: bool = False
+    update_before: bool = False
     closed: int = START
 
     def __post_init__(self) -> None:
-        self.log = Changelog(self.policy, self.withdraw)
+        self.log = Changelog(self.policy, self.update_before)
 
     def stores(self) -> list[StoreSpec]:
         return []

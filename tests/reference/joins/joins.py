@@ -1,4 +1,4 @@
-"""The specification of joins: keep every row, pair all with all, compare with what was told.
+"""The specification of joins: keep every row, pair all with all, compare with what was emitted.
 
 Position of a row is its event time, under ROWS its number. A pair of rows is a *match* iff
 their keys are equal (NULL equals nothing), `low <= right - left <= high`, and the residual
@@ -23,12 +23,12 @@ What goes out when, and under which word:
 - a match is `late` if the watermark had passed both rows, else `full`; under ROWS none is
   late, unless rows are numbered by event time. Those that are late go by the late policy,
   others by the early one;
-- what follows from matches (a padded row withdrawn, a semi row) goes with the first of them,
+- what follows from matches (a padded row retracted, a semi row) goes with the first of them,
   and is `late` if they all are;
-- a row without a match is told when it becomes certain, `full`. One that is so when it comes,
-  or is so again, goes by the late policy if it is late. Under an early policy it is told
+- a row without a match is emitted when it becomes certain, `full`. One that is so when it comes,
+  or is so again, goes by the late policy if it is late. Under an early policy it is emitted
   before, `early`;
-- a row that is withdrawn takes with it what was told of it: a late one by the late policy.
+- a row that is retracted takes with it what was emitted of it: a late one by the late policy.
 
 Kept is a row until the watermark is past its time, reach and RETAIN; under ROWS until it is
 certain. With RETAIN n ROWS it is kept until the watermark is past its time and reach, and n
@@ -40,11 +40,11 @@ blanks, in the order of (time, position), from 1. So a row that comes between ot
 changes what they match. A side whose messages come with a number may stand beside it; then a
 message has the time at which the watermark stood when it came. A row is certain there when the
 watermark is past it, and past so many rows of the other side as its window holds; of messages so
-many have come. Where numbers make it so in a batch, it is told `full` if it waited for it;
+many have come. Where numbers make it so in a batch, it is emitted `full` if it waited for it;
 one that comes, or loses its match, is as said above. Kept it is until the watermark is past them
 by RETAIN.
 
-Weights: a row of weight -1 withdraws the row of its position. Of several in a batch the
+Weights: a row of weight -1 retracts the row of its position. Of several in a batch the
 last counts, so -1 and then 1 replaces it.
 
 State is the operator's own and does not survive it: this is for tests.
@@ -93,7 +93,7 @@ Residual = Callable[[pl.DataFrame], pl.Series]
 
 @dataclass
 class ReferenceJoin(Logged):
-    """pairs: every match found and not withdrawn, with its two rows.
+    """pairs: every match found and not retracted, with its two rows.
 
     residual: from a frame of pairs, left columns and then right ones, to which are true.
     """
@@ -121,8 +121,8 @@ class ReferenceJoin(Logged):
                     self._tell_row(side, gone[side].get(at), at, before, bounds[side], due, now)
             waited = [at for at in waits if known[side][at] >= were[side]]
             self._rise(side, waited, bounds[side], now)
-        told = self.records(self.log.go(now))
-        return pl.concat([told, self._become_certain(bounds, now)])
+        emitted = self.records(self.log.go(now))
+        return pl.concat([emitted, self._become_certain(bounds, now)])
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         bounds = self._bounds()
@@ -188,7 +188,7 @@ class ReferenceJoin(Logged):
         return stand | self._judged(near)
 
     def _retired(self, side: int, row: Row, gone: dict[Ident, Row]) -> bool:
-        """Neither kept nor just withdrawn; another may have its place, under other keys."""
+        """Neither kept nor just retracted; another may have its place, under other keys."""
         there = self._side(side).kept.get(ident(row)), gone.get(ident(row))
         return not any(row is each for each in there)
 
@@ -237,7 +237,7 @@ class ReferenceJoin(Logged):
         due: Due,
         now: int,
     ) -> None:
-        """Its result by itself. old: the row that was withdrawn, or replaced."""
+        """Its result by itself. old: the row that was retracted, or replaced."""
         row = self._side(side).kept.get(at)
         out = self._key(side, old or row) in self.log.true
         wanted = row is not None and self._wanted(side, row, at, certain, out)
@@ -246,8 +246,8 @@ class ReferenceJoin(Logged):
         came, gone = _changed(self.pairs, before, side, at), _changed(before, self.pairs, side, at)
         causes = []
         if out:
-            told = gone if self.kind == "semi" else came
-            own = self._withdrawing(side, old, due) if old else self._with_pairs(told, due)
+            emitted = gone if self.kind == "semi" else came
+            own = self._retracting(side, old, due) if old else self._with_pairs(emitted, due)
             causes.append(own)
         if wanted and self.kind == "semi":
             causes.append(self._with_pairs(came, due))
@@ -279,7 +279,7 @@ class ReferenceJoin(Logged):
         when = min((time for time in times if time is not None), default=None)
         return "late" if all(late) else "full", when
 
-    def _withdrawing(self, side: int, row: Row, due: Due) -> tuple[str, int | None]:
+    def _retracting(self, side: int, row: Row, due: Due) -> tuple[str, int | None]:
         late = self._late(*self._placed(side, row))
         return ("late", due.late) if late else ("full", due.early)
 

@@ -2,13 +2,13 @@
 
 Of each side the rows that are kept are cut into the sessions of their session key, `[first,
 last + gap)` (`tests/reference/kernels/sessions.py`). A pair matches iff the two sessions have an
-instant in common, all keys are equal, and the residual is TRUE. What is told of matches and
+instant in common, all keys are equal, and the residual is TRUE. What is emitted of matches and
 of rows without one is as in other joins (`joins.py`), but that
 
 - a row of a side without sessions (gap 0) is at its instant, and meets the sessions that hold it:
   to such a row the end of its session is its own time;
 - a row is certain when the watermark is past the end of its session; where a row that is
-  withdrawn makes its session end earlier, it is told at once, `full`, as by the watermark;
+  retracted makes its session end earlier, it is emitted at once, `full`, as by the watermark;
 - it is kept, with all of its session, until the watermark is past that end and RETAIN, and
   past those of the other side's sessions of its session key that overlap its own.
 
@@ -33,10 +33,10 @@ Spans = dict[Ident, Span]
 
 @dataclass
 class ReferenceSessionJoin(ReferenceJoin):
-    """sessions: of left and right. parted: how many of the keys are the session key."""
+    """sessions: of left and right. session_keys: how many of the keys are the session key."""
 
     sessions: tuple[Session, Session] = field(kw_only=True)
-    parted: int = field(kw_only=True)
+    session_keys: int = field(kw_only=True)
     spans: tuple[Spans, Spans] = field(default_factory=lambda: ({}, {}))
 
     def _found(self, gone: tuple[dict[Ident, Row], dict[Ident, Row]]) -> Pairs:
@@ -49,7 +49,7 @@ class ReferenceSessionJoin(ReferenceJoin):
 
     def _spans(self, side: int) -> Spans:
         of, session = self._side(side), self.sessions[side]
-        found = placed([*of.kept.values()], session, of.keys[: self.parted], TS)
+        found = placed([*of.kept.values()], session, of.keys[: self.session_keys], TS)
         return {ident(row): span for row, (span,) in found}
 
     def _near(self, left: Row, right: Row) -> bool:
@@ -59,7 +59,7 @@ class ReferenceSessionJoin(ReferenceJoin):
         """Of one session key, whatever further keys are."""
         one, other = self.spans[LEFT][ident(left)], self.spans[RIGHT][ident(right)]
         meet = _meet(one, other)
-        return meet and self.left.equals(left, right, self.right, self.parted)
+        return meet and self.left.equals(left, right, self.right, self.session_keys)
 
     def _ends(self, side: int, row: Row) -> int:
         return self.spans[side][ident(row)].end

@@ -2,9 +2,9 @@
 
 What is true of a left row is so for ever: a pair with each row of the table that has its
 keys (NULL equals nothing) and of which the residual is TRUE; LEFT, that it has none; SEMI,
-that it has one; ANTI, that it has none. It is told `full`, by the early policy.
+that it has one; ANTI, that it has none. It is emitted `full`, by the early policy.
 
-Weights: a left row of weight -1 withdraws what the row of its position made.
+Weights: a left row of weight -1 retracts what the row of its position made.
 
 State is the operator's own and does not survive it: this is for tests.
 """

@@ -1,6 +1,6 @@
 """Sessions by definition: which rows of one session key belong together.
 
-Rows of one instant are never parted. An instant goes on with the session before it iff
+Rows of one instant are never split. An instant goes on with the session before it iff
 it is within reach of one of that session's rows (exactly one gap away still is), none
 of the instant's rows starts a session, none of the session's ends it, and the session
 has not lasted for MAX. Else it begins one, so that every row is in exactly one session.

@@ -155,7 +155,7 @@ def test_a_schema_given_is_the_readers(registry: SchemaRegistry) -> None:
     value = framed(registry.add(ORDER), ORDER, {"product": "tea", "n": 3, "ts": at(0)})
     rows, _ = codec.decoded([value] * 3, (Column("amount", pa.int64()),))
     assert rows.rows["amount"].to_list() == [3] * 3
-    assert registry.asked == ["/schemas/ids/1"]
+    assert registry.requested == ["/schemas/ids/1"]
 
 
 def test_a_registry_that_refuses_or_is_away(registry: SchemaRegistry) -> None:

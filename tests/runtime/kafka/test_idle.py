@@ -35,7 +35,7 @@ def test_an_idle_partition_is_passed_over(broker: Broker, tmp_path: Path, host: 
     assert [mark // 60_000_000 % 60 for mark in sorted(set(marks))] == [0, 5]
 
 
-def test_what_was_heard_when_is_in_the_checkpoint(broker: Broker, tmp_path: Path) -> None:
+def test_times_of_last_input_are_in_the_checkpoint(broker: Broker, tmp_path: Path) -> None:
     """The second run's partition 1 is idle before its first batch."""
     topic, known = broker.topic("idle_again", partitions=2), tmp_path / "checkpoint"
     more = ", 'idle.timeout' = '1 second'"

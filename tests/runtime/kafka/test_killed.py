@@ -63,8 +63,8 @@ def offsets(broker: Broker, topic: str) -> tuple[int, int]:
     from confluent_kafka.admin import OffsetSpec
 
     def end(level: IsolationLevel) -> int:
-        asked = {TopicPartition(topic, 0): OffsetSpec.latest()}
-        (found,) = broker.admin.list_offsets(asked, isolation_level=level).values()
+        parsed = {TopicPartition(topic, 0): OffsetSpec.latest()}
+        (found,) = broker.admin.list_offsets(parsed, isolation_level=level).values()
         return int(found.result(30).offset)
 
     over = end(IsolationLevel.READ_COMMITTED)

@@ -107,7 +107,7 @@ def query(secured: Secured, protocol: str, topic: str, password: str) -> str:
 
 @pytest.mark.parametrize("protocol", ["SASL_PLAINTEXT", "SASL_SSL"])
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_broker_that_asks_who_one_is(
+def test_a_broker_that_requires_authentication(
     secured: Secured, tmp_path: Path, protocol: str, host: str
 ) -> None:
     topic = secured.broker.topic(f"{protocol}_{host}".lower())

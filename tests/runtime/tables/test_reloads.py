@@ -161,8 +161,8 @@ def test_killed_with_a_version_that_is_not_committed(tmp_path: Path) -> None:
     in_files(tmp_path, {"tea": "Ann"})
     sell(tmp_path, "a", "tea")
     (tmp_path / "q.sql").write_text(QUERY.format(table=FILE, kind=""))
-    asked = [sys.executable, "-c", KILLED, str(tmp_path)]
-    assert subprocess.run(asked, check=False).returncode == -signal.SIGKILL
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     in_files(tmp_path, {"tea": "Ben"})
     sell(tmp_path, "b", "tea")
     found = ran(tmp_path, QUERY.format(table=FILE, kind=""))

@@ -1,4 +1,4 @@
-"""The shipped queries, asked of DuckDB over all rows at once: what the last revisions must equal.
+"""The shipped queries, by DuckDB over all rows at once: what the last revisions must equal.
 
 Each function is given a connection and a path (a file, or a pattern such as
 `queries/data/flights/*.jsonl`) and gives an Arrow table: the columns of the

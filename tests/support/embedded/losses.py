@@ -35,7 +35,7 @@ BEFORE = [
     order(4, "01:20", 20),
     order(5, "01:30", 60),
 ]
-"""The minute of 0 is told (2.0); that of 1 is open."""
+"""The minute of 0 is emitted (2.0); that of 1 is open."""
 
 
 def lost(file: Path, sql: str, lazy: bool = False) -> EmbeddedQuery:

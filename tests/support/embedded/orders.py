@@ -44,7 +44,7 @@ def push(query: EmbeddedQuery, rows: Iterable[Row]) -> None:
         query.push("orders", [row])
 
 
-def told(query: EmbeddedQuery, clear: bool = True) -> list[tuple[Any, ...]]:
+def emissions(query: EmbeddedQuery, clear: bool = True) -> list[tuple[Any, ...]]:
     """(middle, emit, revision) of the outputs that wait."""
     names = ["middle", "emit", "revision"]
     return [tuple(r.values()) for r in query.results(clear).select(names).to_pylist()]
@@ -66,7 +66,7 @@ def content(file: Path) -> dict[str, dict[str, bytes]]:
 
 
 class Watched(DurableStore):
-    """Counts its transactions, and fails at the n-th write of the next one, if told."""
+    """Counts its transactions, and fails at the n-th write of the next one, if set."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -1,4 +1,4 @@
-"""Aggregators over small windows, told of rows as (key, value, minute)."""
+"""Aggregators over small windows, over rows as (key, value, minute)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import MINUTE, SECOND
-from sqlwin.kernels.folds import Call, Fold, fold
+from sqlwin.kernels.folds import Fold, FoldCall, fold
 from sqlwin.kernels.frames import Frames
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Policy
@@ -28,14 +28,14 @@ TYPES = {
     "least": pl.Int64(),
 }
 
-Told = tuple[Any, ...]
+Emission = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Listed(Fold):
     """All values in order of position: the least that a fold of full state can be."""
 
-    call: Call
+    call: FoldCall
     full_state = True
 
     @property
@@ -71,7 +71,7 @@ def folds_of(*names: str) -> tuple[Fold, ...]:
         "n": fold("n", "count", (), (), bigint, None),
         "total": fold("total", "sum", ("v",), (bigint,), bigint, None),
         "least": fold("least", "min", ("v",), (bigint,), bigint, None),
-        "values": Listed(Call("values", "listed", ("v",), (bigint,), pa.list_(bigint))),
+        "values": Listed(FoldCall("values", "listed", ("v",), (bigint,), pa.list_(bigint))),
     }
     return tuple(known[name] for name in names)
 
@@ -81,7 +81,7 @@ def aggregator(
     keys: tuple[str, ...] = ("k",),
     values: tuple[str, ...] = ("total",),
     sets: tuple[tuple[str, ...], ...] = (),
-    withdraw: bool = False,
+    update_before: bool = False,
     weighted: bool = False,
     **policy: Any,
 ) -> WindowAggregator:
@@ -93,7 +93,7 @@ def aggregator(
         folds=folds_of(*values),
         values=tuple(TYPES[name] for name in values),
         policy=Policy(**{"retain": None, **policy}),
-        withdraw=withdraw,
+        update_before=update_before,
         sets=sets,
         weighted=weighted,
     )
@@ -115,7 +115,7 @@ class Fed:
         now: float = 0,
         watermark: float | None = None,
         end: bool = False,
-    ) -> list[Told]:
+    ) -> list[Emission]:
         at = None if watermark is None else int(watermark * MINUTE)
         batch = self.batch(*rows) if rows else None
         return brief(self.driven.step(batch, int(now * SECOND), at, end))
@@ -136,7 +136,7 @@ class Fed:
         return (one, other, value, int(minute * MINUTE), 0, next(self.seq))
 
 
-def brief(emitted: pl.DataFrame) -> list[Told]:
+def brief(emitted: pl.DataFrame) -> list[Emission]:
     end = (pl.col(name).cast(pl.Int64) / MINUTE for name in emitted.columns if name == "window_end")
     keys = (name for name in ("k", "b", "__grouping") if name in emitted.columns)
     values = (name for name in TYPES if name in emitted.columns)

@@ -1,7 +1,7 @@
-"""Changelogs of few rows: rows come, are replaced, are withdrawn, and come again.
+"""Changelogs of few rows: rows come, are replaced, are retracted, and come again.
 
-A batch is a frame of rows with positions and `__weight`. What is withdrawn was taken, and
-what is refused for its time is neither withdrawn nor replaced later. A row that is withdrawn
+A batch is a frame of rows with positions and `__weight`. What is retracted was taken, and
+what is refused for its time is neither retracted nor replaced later. A row that is retracted
 does not come again once it would be refused, under whatever keys.
 """
 
@@ -26,7 +26,7 @@ Values = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Act:
-    """kind: "insert", "replace", "withdraw", "again". which: of the rows there, or gone.
+    """kind: "insert", "replace", "retract", "again". which: of the rows there, or gone.
 
     values: of the row; at: its instant. same: the instant stays (replace).
     """
@@ -54,7 +54,7 @@ def steps(
     moves: st.SearchStrategy[int],
     clock: st.SearchStrategy[int],
 ) -> st.SearchStrategy[list[Step]]:
-    kinds = st.sampled_from(["insert", "insert", "replace", "replace", "withdraw", "again"])
+    kinds = st.sampled_from(["insert", "insert", "replace", "replace", "retract", "again"])
     act = st.builds(Act, kinds, st.integers(0, 9), values, at, st.booleans())
     acts = st.lists(act, max_size=5).map(tuple)
     ends = st.sampled_from([False] * 9 + [True])
@@ -63,9 +63,9 @@ def steps(
 
 @dataclass
 class Source:
-    """there: rows by position, (values…, ts, part, seq); gone: withdrawn ones. admits: whether a
+    """there: rows by position, (values…, ts, part, seq); gone: retracted ones. admits: whether a
     row is within retention; answers: whether it has a result of its own. One that has none, be it
-    withdrawn, is not replaced by one that has: its old result is beyond retention.
+    retracted, is not replaced by one that has: its old result is beyond retention.
 
     Operators that know rows by position and not by what they are in need `same` instants when a
     row comes `again`.
@@ -111,7 +111,7 @@ class Source:
             return []
         moved.add(seq)
         del self.there[seq]
-        if act.kind == "withdraw" or not self.admits(new):
+        if act.kind == "retract" or not self.admits(new):
             self.gone[seq] = old
             return [(*old, -1)]
         return [(*old, -1), *self._came(seq, new, moved)]
@@ -146,11 +146,13 @@ def agree(
     columns: of rows; beside: more, of what a row has. ahead, reach: as in `alike`.
     """
 
-    def told(_: int, batch: pl.DataFrame) -> pl.DataFrame:
+    def batches(_: int, batch: pl.DataFrame) -> pl.DataFrame:
         return batch.with_columns(*beside)
 
     fast, slow = Driven(operator, restarts), Defined(defined)
-    for _ in alike(fast, slow, list(operator.output), columns, taken, retain, ahead, told, reach):
+    for _ in alike(
+        fast, slow, list(operator.output), columns, taken, retain, ahead, batches, reach
+    ):
         assert fast.deadline == slow.deadline
 
 
@@ -177,12 +179,12 @@ def alike(
     taken: Sequence[Step],
     retain: int | None,
     ahead: bool,
-    told: Callable[[int, pl.DataFrame], pl.DataFrame],
+    batches: Callable[[int, pl.DataFrame], pl.DataFrame],
     reach: Reach | None = None,
 ) -> Iterator[None]:
     """Both emit the same with each step.
 
-    ahead: instants are counted from the watermark. told: what an operator is given of a batch,
+    ahead: instants are counted from the watermark. batches: what an operator is given of a batch,
     by the number of its step. reach: of frames, which judge rows.
     """
     watermark, now = 0, 0
@@ -198,7 +200,7 @@ def alike(
 
     source = Source(columns, admits, answers)
     for number, step in enumerate(taken):
-        batch = told(number, source.batch(step.acts, watermark if ahead else 0))
+        batch = batches(number, source.batch(step.acts, watermark if ahead else 0))
         watermark, now = watermark + step.watermark, now + step.clock
         given = batch if len(batch) else None
         found, expected = (

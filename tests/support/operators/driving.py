@@ -85,7 +85,7 @@ class Defined(Driven):
         return {}
 
 
-def told(emitted: pl.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
+def emissions(emitted: pl.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
     """(op, emit, revision, the columns) of each emission."""
     return emitted.select(OP, EMIT, REVISION, *columns).rows()
 

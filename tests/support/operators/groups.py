@@ -36,7 +36,7 @@ def specified(fast: WindowAggregator) -> ReferenceOperator:
             output=fast.output,
             carried=COLUMNS,
             policy=fast.policy,
-            withdraw=fast.withdraw,
+            update_before=fast.update_before,
             buckets=buckets,
             floor_of=lambda ts: pane_of(ts, window),
             weighted=fast.weighted,

@@ -1,4 +1,4 @@
-"""Join operators to test, fast and by definition, told of few rows at instants of microseconds."""
+"""Join operators to test, fast and by definition, over few rows at instants of microseconds."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def join(
     large: bool = False,
     weighted: bool = False,
     slice_width: int = 4,
-    withdraw: bool = False,
+    update_before: bool = False,
     **policy: Any,
 ) -> Fast:
     """keys: how many of the first two columns are equal keys."""
@@ -75,22 +75,22 @@ def join(
     if isinstance(match, AsOf):
         return AsOfJoin.of(
             match, (LEFT, ("k", "j")[:keys]), (RIGHT, ("rk", "rj")[:keys]), kind, kept,
-            withdraw=withdraw, **more
+            update_before=update_before, **more
         )  # fmt: skip
     left = Side("left", LEFT, ("k", "j")[:keys], match, **more)
     right = Side("right", RIGHT, ("rk", "rj")[:keys], match.mirrored, **more)
-    return WindowJoin(left, right, kind, kept, residual if filtered else None, withdraw)
+    return WindowJoin(left, right, kind, kept, residual if filtered else None, update_before)
 
 
 def specified(fast: Fast) -> Slow:
     sides = [defined.Side(s.columns, s.keys, s.window) for s in (fast.left, fast.right)]
     if isinstance(fast, AsOfJoin):
-        return ReferenceAsOf(*sides, fast.kind, fast.policy, fast.withdraw, match=fast.match)
-    rest = (fast.kind, fast.policy, fast.withdraw)
+        return ReferenceAsOf(*sides, fast.kind, fast.policy, fast.update_before, match=fast.match)
+    rest = (fast.kind, fast.policy, fast.update_before)
     if isinstance(fast, SessionJoin):
         both = {"sessions": (fast.left.session, fast.right.session)}
-        parted = len(fast.left.partition)
-        return ReferenceSessionJoin(*sides, *rest, residual=fast.residual, parted=parted, **both)
+        own = len(fast.left.partition)
+        return ReferenceSessionJoin(*sides, *rest, residual=fast.residual, session_keys=own, **both)
     return ReferenceJoin(*sides, *rest, residual=fast.residual)
 
 
@@ -182,7 +182,7 @@ def rows_of(columns: dict[str, pl.DataType], *rows: tuple[Any, ...]) -> pl.DataF
 @dataclass(frozen=True)
 class Step:
     """left, right: (key, key, value, instant) of new rows. back: side and number from the end
-    of rows to withdraw, and whether to put them again with another value. watermark, clock:
+    of rows to retract, and whether to put them again with another value. watermark, clock:
     more than before.
     """
 
@@ -220,7 +220,7 @@ def policies() -> st.SearchStrategy[dict[str, Any]]:
             "timeout": st.sampled_from([None, None, 6]),
             "retain": st.sampled_from([None, 0, 2, 5, 20]),
             "slice_width": st.sampled_from([1, 4, 16]),
-            "withdraw": st.booleans(),
+            "update_before": st.booleans(),
             "weighted": st.booleans(),
             "large": st.booleans(),
             "keys": st.sampled_from([0, 1, 1, 2]),
@@ -262,7 +262,7 @@ def rekeyed(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Source:
-    """Rows of both sides with positions and numbers; knows which may be withdrawn."""
+    """Rows of both sides with positions and numbers; knows which may be retracted."""
 
     def __init__(self, operator: Fast | StaticJoin) -> None:
         self.weighted, self.numbered = operator.left.weighted, operator.left.at == POS
@@ -289,7 +289,7 @@ class Source:
         return frames[0], frames[1]
 
     def _back(self, step: Step, side: int, horizon: int) -> list[tuple[Any, ...]]:
-        """Withdrawals; a row replaced has another value, and one withdrawn may come again."""
+        """Retractions; a row replaced has another value, and one retracted may come again."""
         out: list[tuple[Any, ...]] = []
         for of, which, again in step.back if self.weighted else ():
             known = self.known[side]

@@ -33,19 +33,25 @@ POLICIES = st.fixed_dictionaries(
 
 def answered(operator: Fast, taken: list[Step], restarts: bool) -> tuple[Rows, tuple[Rows, Rows]]:
     """What is out at the end, with the positions it is of; and all rows."""
-    driven, source, watermark, now, told = Joined(operator, restarts), Source(operator), 0, 0, []
+    driven, source, watermark, now, sent = (
+        Joined(operator, restarts),
+        Source(operator),
+        0,
+        0,
+        [],
+    )
     for step in taken:
         batch = source.batch(step, watermark, watermark - LATENESS)
         watermark, now = watermark + step.watermark, now + step.clock
-        told.append(driven.step(*batch, now, watermark, step.end))
-    told.append(driven.step(now=now, end=True))
-    return _folded(pl.concat(told), [*operator.output]), source.known
+        sent.append(driven.step(*batch, now, watermark, step.end))
+    sent.append(driven.step(now=now, end=True))
+    return _folded(pl.concat(sent), [*operator.output]), source.known
 
 
-def _folded(told: pl.DataFrame, columns: list[str]) -> Rows:
+def _folded(sent: pl.DataFrame, columns: list[str]) -> Rows:
     """Follow the emissions one by one."""
     out: dict[str, tuple[Any, ...]] = {}
-    for op, key, *values in told.select(OP, ROW_KEY, *columns).rows():
+    for op, key, *values in sent.select(OP, ROW_KEY, *columns).rows():
         assert (op == "+I") == (key not in out)
         if op == "-D":
             assert out.pop(key) == tuple(values)

@@ -1,4 +1,4 @@
-"""Joins in ROWS of rows that are numbered by event time, and the changelogs they are told of."""
+"""Joins in ROWS of rows that are numbered by event time, and the changelogs they take."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def ordered_join(
     filtered: bool = False,
     large: bool = False,
     slice_width: int = 4,
-    withdraw: bool = False,
+    update_before: bool = False,
     **policy: Any,
 ) -> OrderedJoin:
     """by_time: of left and right; at least one is."""
@@ -64,7 +64,7 @@ def ordered_join(
         )
     )
     kept = Policy(**{"retain": 5, "late": Late.ON_UPDATE, **policy})
-    return OrderedJoin(left, right, kind, kept, residual if filtered else None, withdraw)
+    return OrderedJoin(left, right, kind, kept, residual if filtered else None, update_before)
 
 
 def specified(fast: OrderedJoin) -> ReferenceJoin:
@@ -72,7 +72,9 @@ def specified(fast: OrderedJoin) -> ReferenceJoin:
         defined.Side(s.columns, s.keys, s.window, by_time=s.by_time)
         for s in (fast.left, fast.right)
     )
-    return ReferenceJoin(left, right, fast.kind, fast.policy, fast.withdraw, residual=fast.residual)
+    return ReferenceJoin(
+        left, right, fast.kind, fast.policy, fast.update_before, residual=fast.residual
+    )
 
 
 @st.composite
@@ -89,7 +91,7 @@ def ordered_joins(draw: st.DrawFn) -> OrderedJoin:
 
 
 def crowded() -> st.SearchStrategy[list[Step]]:
-    """Rows of few keys near each other, many of them late and withdrawn again."""
+    """Rows of few keys near each other, many of them late and retracted again."""
     row = st.tuples(
         st.sampled_from(["a", "a", "a", "b"]),
         st.just(1),
@@ -106,7 +108,7 @@ def crowded() -> st.SearchStrategy[list[Step]]:
 
 
 class Changes:
-    """Rows of both sides with positions; knows which may be withdrawn."""
+    """Rows of both sides with positions; knows which may be retracted."""
 
     def __init__(self, operator: OrderedJoin) -> None:
         self.sides = operator.left, operator.right

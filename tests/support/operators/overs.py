@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlwin.instants import END
 from sqlwin.kernels.folds import fold
 from sqlwin.operators.contract import DOUBT_PART
-from sqlwin.operators.over.framing import Call
+from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, POSITION, TS, Order, polars_type
@@ -52,7 +52,7 @@ def over(
     *called: Called,
     slice_width: int = 4,
     per_instant: bool = False,
-    withdraw: bool = False,
+    update_before: bool = False,
     weighted: bool = False,
     **policy: Any,
 ) -> OverAggregator:
@@ -61,17 +61,17 @@ def over(
         function, args, type_, more = FUNCTIONS[name]
         types = tuple(TYPES[arg] for arg in args)
         bound = fold(f"a{number}", function, args, types, type_, None, **more)
-        calls.append(Call(bound, partition, frame, polars_type(type_), *order))
+        calls.append(FrameCall(bound, partition, frame, polars_type(type_), *order))
     kept = Policy(**{"retain": 5, **policy})
-    rest = (slice_width, per_instant, withdraw, weighted)
+    rest = (slice_width, per_instant, update_before, weighted)
     return OverAggregator("s", COLUMNS, tuple(calls), kept, *rest)
 
 
 def specified(fast: OverAggregator) -> ReferenceOperator:
     calls = tuple(OverCall(_value(c), c.partition, c.frame, c.order, c.timed) for c in fast.calls)
-    buckets = fast.limits.buckets
+    buckets = fast.row_horizons.buckets
     overs = Overs("s", tuple(COLUMNS), calls, False, fast.per_instant, None, buckets)
-    rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw, buckets)
+    rest = (fast.output, COLUMNS, fast.policy, False, fast.update_before, buckets)
     judged = reach_of(fast) is not None
     frames = LateFrames(tuple((c.partition, c.frame, c.order) for c in fast.calls))
     by_frames: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def reach_of(operator: OverAggregator) -> Reach | None:
     return None if operator.weighted or unordered else reach
 
 
-def _value(call: Call) -> Value:
+def _value(call: FrameCall) -> Value:
     bound = call.fold.call
     more = (bound.where, bound.params, bound.distinct)
     return Value(bound.name, bound.function, bound.args, bound.type, *more)
@@ -193,7 +193,7 @@ def policies() -> st.SearchStrategy[dict[str, Any]]:
             "retain": st.sampled_from([None, 0, 2, 2, 5, 20]),
             "retain_rows": st.sampled_from([None, None, None, 1, 3]),
             "slice_width": st.sampled_from([1, 2, 4, 16]),
-            "withdraw": st.booleans(),
+            "update_before": st.booleans(),
         }
     )
 

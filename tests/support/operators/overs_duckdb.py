@@ -42,12 +42,12 @@ def numbered(last: pl.DataFrame) -> pl.DataFrame:
 
 
 def answers(calls: list[Called], rows: list[tuple[Any, ...]]) -> list[tuple[int, tuple[Any, ...]]]:
-    asked = ", ".join(_question(*call) for call in calls)
+    operator = ", ".join(_question(*call) for call in calls)
     with duckdb.connect(config={"threads": 1}) as con:
         con.execute("CREATE TABLE s (k TEXT, j BIGINT, v BIGINT, ts BIGINT, part INT, seq BIGINT)")
         if rows:
             con.executemany("INSERT INTO s VALUES (?, ?, ?, ?, ?, ?)", rows)
-        answer = con.sql(f"SELECT seq, {asked} FROM s").fetchall()
+        answer = con.sql(f"SELECT seq, {operator} FROM s").fetchall()
     lists = [name == "list" for name, *_ in calls]
     return [
         (seq, tuple(v or [] if is_list else v for v, is_list in zip(values, lists, strict=True)))

@@ -30,7 +30,7 @@ def ranker(
     partition: tuple[str, ...] = (),
     function: str = "rank",
     order: tuple[Order, ...] = TOTAL,
-    withdraw: bool = False,
+    update_before: bool = False,
     retain: int | None = 1000,
     weighted: bool = False,
     **policy: Any,
@@ -43,7 +43,7 @@ def ranker(
         FOLDS,
         (pl.Int64(),),
         Policy(retain, **policy),
-        withdraw,
+        update_before,
         weighted=weighted,
         ranks=Ranks("place", Standing(function, partition, order)),
     )

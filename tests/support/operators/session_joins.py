@@ -17,16 +17,16 @@ def session_join(
     kind: str = "inner",
     gaps: tuple[int | None, int | None] = (4, 3),
     keys: int = 1,
-    parted: int = 1,
+    session_keys: int = 1,
     filtered: bool = False,
     slice_width: int = 4,
     interval: int = 4,
-    withdraw: bool = False,
+    update_before: bool = False,
     weighted: bool = False,
     **policy: Any,
 ) -> SessionJoin:
-    """gaps: None: that of each row is its `j`, or `rj`; 0: its rows are in no session. parted:
-    keys that sessions have."""
+    """gaps: None: that of each row is its `j`, or `rj`; 0: its rows are in no session.
+    session_keys: keys that sessions have."""
     kept = Policy(**{"retain": 5, "late": Late.ON_UPDATE, **policy})
     left, right = (
         SessionSide(
@@ -37,7 +37,7 @@ def session_join(
             slice_width,
             weighted=weighted,
             session=Session(gap, gap_by=names[1] if gap is None else None),
-            partition=names[:parted],
+            partition=names[:session_keys],
             interval=interval,
         )
         for name, columns, names, gap in (
@@ -45,7 +45,7 @@ def session_join(
             ("right", RIGHT, ("rk", "rj"), gaps[1]),
         )
     )
-    return SessionJoin(left, right, kind, kept, residual if filtered else None, withdraw)
+    return SessionJoin(left, right, kind, kept, residual if filtered else None, update_before)
 
 
 GAPS = st.sampled_from([1, 2, 3, 6, 11])
@@ -63,7 +63,7 @@ def session_joins(draw: st.DrawFn, **fixed: Any) -> SessionJoin:
         draw(st.sampled_from(KINDS)),
         draw(st.one_of(st.tuples(GAPS, GAPS), ONE_SIDE)),
         keys=keys,
-        parted=draw(st.integers(1, keys)),
+        session_keys=draw(st.integers(1, keys)),
         filtered=draw(st.booleans()),
         interval=draw(st.sampled_from([1, 4, 16])),
         **{**policy, **fixed},

@@ -1,4 +1,4 @@
-"""Sessions by definition, told of rows in seconds.
+"""Sessions by definition, over rows in seconds.
 
 A plan as the binder makes it, lowered to the reference operator.
 """
@@ -39,7 +39,7 @@ CALLS = {
     "listed": Aggregate("listed", "collect_list", ("v",), pa.list_(BIGINT)),
 }
 OWN = polars_schema(COLUMNS)
-Told = tuple[Any, ...]
+Emission = tuple[Any, ...]
 
 
 def session(seconds: float = 10, **more: Any) -> Session:
@@ -87,8 +87,8 @@ def row(k: str | None, at: float, **more: Any) -> dict[str, Any]:
 class Fed:
     """A plan's operator, fed. An emission is (op, emit, revision, keys, start, end, values)."""
 
-    def __init__(self, asked: WindowAggregate | None = None) -> None:
-        self.plan = asked or plan()
+    def __init__(self, parsed: WindowAggregate | None = None) -> None:
+        self.plan = parsed or plan()
         operator = specified(Query(self.plan)).operator
         assert isinstance(operator, ReferenceOperator)
         self.driven, self.seq = Defined(operator), count()
@@ -99,7 +99,7 @@ class Fed:
         now: float = 0,
         watermark: float | None = None,
         end: bool = False,
-    ) -> list[Told]:
+    ) -> list[Emission]:
         at = None if watermark is None else int(watermark * SECOND)
         batch = rows_of(OWN, *(self._placed(each) for each in rows)) if rows else None
         return self._brief(self.driven.step(batch, int(now * SECOND), at, end))
@@ -112,7 +112,7 @@ class Fed:
     def _placed(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
         return (*(given.get(name) for name in OWN), int(given["at"] * SECOND), 0, next(self.seq))
 
-    def _brief(self, emitted: pl.DataFrame) -> list[Told]:
+    def _brief(self, emitted: pl.DataFrame) -> list[Emission]:
         if self.plan.window.unit is Unit.RANGE:
             bounds = pl.col("window_start", "window_end").cast(pl.Int64) / SECOND
             emitted = emitted.with_columns(bounds)

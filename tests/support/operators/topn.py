@@ -22,9 +22,9 @@ def top(
     function: str = "row_number",
     order: tuple[Order, ...] = BEST,
     partition: tuple[str, ...] = ("k",),
-    withdraw: bool = False,
+    update_before: bool = False,
     **kwargs: Any,
 ) -> TopRows:
     policy = Policy(None, **{"early": Early.ON_UPDATE, **kwargs})
     standing = Standing(function, partition, order)
-    return TopRows("s", COLUMNS, "place", standing, limit, policy, withdraw)
+    return TopRows("s", COLUMNS, "place", standing, limit, policy, update_before)

@@ -35,7 +35,7 @@ def operators(draw: st.DrawFn) -> WindowAggregator:
     }
     made = draw(st.sampled_from(WINDOWS)), keys, partition
     function = draw(st.sampled_from(["rank", "dense_rank", "row_number"]))
-    return ranker(*made, function, withdraw=draw(st.booleans()), retain=None, **policy)
+    return ranker(*made, function, update_before=draw(st.booleans()), retain=None, **policy)
 
 
 def specified(fast: WindowAggregator) -> ReferenceOperator:
@@ -43,7 +43,7 @@ def specified(fast: WindowAggregator) -> ReferenceOperator:
     by = fast.ranks.standing
     groups = Groups("s", fast.window, tuple(fast.keys), (TOTAL,))
     ranked = Ranked(groups, fast.ranks.name, by.function, by.partition, by.order)
-    rest = (fast.output, COLUMNS, fast.policy, False, fast.withdraw)
+    rest = (fast.output, COLUMNS, fast.policy, False, fast.update_before)
     return ReferenceOperator(Definition(ranked, *rest, weighted=True))
 
 

@@ -47,7 +47,7 @@ def plans(draw: st.DrawFn, counted: bool = True) -> WindowAggregate:
 @st.composite
 def ranked(draw: st.DrawFn) -> WindowRank:
     """Sessions of two keys with the same bounds; groups of one."""
-    some = draw(plans().filter(lambda asked: asked.keys and not asked.sets))
+    some = draw(plans().filter(lambda operator: operator.keys and not operator.sets))
     late = draw(st.sampled_from([Late.EVERY, Late.ON_UPDATE]))
     below = replace(some, policy=replace(some.policy, late=late, retain=None, retain_rows=None))
     by = draw(st.sampled_from([(), ("k",)] if "page" in below.keys else [()]))
@@ -56,13 +56,13 @@ def ranked(draw: st.DrawFn) -> WindowRank:
 
 
 def both(
-    asked: Window, withdraw: bool, weighted: bool = True
+    operator: Window, update_before: bool, weighted: bool = True
 ) -> tuple[SessionAggregator, ReferenceOperator]:
     """The operator, and its definition."""
-    fast = Assembly("clicks", withdraw, weighted=weighted).operator(asked)
-    slow = specified(Query(asked)).operator
+    fast = Assembly("clicks", update_before, weighted=weighted).operator(operator)
+    slow = specified(Query(operator)).operator
     assert isinstance(fast, SessionAggregator) and isinstance(slow, ReferenceOperator)
-    definition = replace(slow.definition, withdraw=withdraw, weighted=weighted)
+    definition = replace(slow.definition, update_before=update_before, weighted=weighted)
     return fast, ReferenceOperator(definition)
 
 

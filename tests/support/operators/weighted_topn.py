@@ -24,14 +24,14 @@ def operators(draw: st.DrawFn) -> TopRows:
         early_period=5,
         early_rows=3,
     )
-    limit, withdraw = draw(st.integers(1, 3)), draw(st.booleans())
-    return TopRows("s", COLUMNS, "place", standing, limit, policy, withdraw, True)
+    limit, update_before = draw(st.integers(1, 3)), draw(st.booleans())
+    return TopRows("s", COLUMNS, "place", standing, limit, policy, update_before, True)
 
 
 def specified(fast: TopRows) -> ReferenceTopN:
     by = fast.standing
     order = (by.function, by.partition, by.order, fast.limit)
-    rest = (fast.policy, fast.carried, fast.withdraw, fast.weighted, fast.becomes_final)
+    rest = (fast.policy, fast.carried, fast.update_before, fast.weighted, fast.becomes_final)
     return ReferenceTopN(Top("s", "place", *order, *rest))
 
 

@@ -12,5 +12,5 @@ def lines(text: str) -> list[str]:
 
 def facts(text: str) -> list[str]:
     """From the operator on, below the tree."""
-    told = lines(text)
-    return told[next(at for at, line in enumerate(told) if line.startswith("Operator")) :]
+    emissions = lines(text)
+    return emissions[next(at for at, line in enumerate(emissions) if line.startswith("Operator")) :]

@@ -14,10 +14,10 @@ from sqlwin.runtime.connectors.progress import Summary
 Run = Callable[[Script, RunOptions], Summary]
 
 
-def on_spark(asked: Script, options: RunOptions) -> Summary:
+def on_spark(parsed: Script, options: RunOptions) -> Summary:
     from sqlwin.spark.run import run
 
-    return run(asked, options)
+    return run(parsed, options)
 
 
 def same(found: pl.DataFrame, expected: pl.DataFrame) -> bool:

@@ -52,7 +52,7 @@ def _bids(name: str) -> str:
 def together(names: Iterable[str], made: Callable[[str], str] = late) -> str:
     """Several queries as one script, each into a folder of its name. made: of a name its text."""
     streams: dict[str, str] = {}
-    asked = []
+    parsed = []
     for name in names:
         whole = made(name)
         if name == "q12":  # its bids have another event time
@@ -60,9 +60,9 @@ def together(names: Iterable[str], made: Callable[[str], str] = late) -> str:
             whole = whole.replace("TABLE bid,", "TABLE clocked,")
         *declared_, query = (part.strip() for part in _uncommented(whole).split(";\n"))
         streams |= {one.partition(" (")[0]: one for one in declared_}
-        asked.append(f"CREATE SINK {name} WITH (connector = 'files', path = '{name}',")
-        asked[-1] += f" format = 'parquet');\nINSERT INTO {name} {query.rstrip(';')}"
-    return ";\n".join([*streams.values(), *asked])
+        parsed.append(f"CREATE SINK {name} WITH (connector = 'files', path = '{name}',")
+        parsed[-1] += f" format = 'parquet');\nINSERT INTO {name} {query.rstrip(';')}"
+    return ";\n".join([*streams.values(), *parsed])
 
 
 def _uncommented(sql: str) -> str:

@@ -67,21 +67,21 @@ class Both:
         rows = pl.concat([left.select(*RECORD), right.select(*RECORD)])
         reached = pl.col(SIDE).replace_strict(dict(enumerate(stores.input_watermarks)))
         stores["both"].put(rows.filter(pl.col(TS) >= reached))
-        return _told(rows.filter(pl.col(TS) < reached), stores.watermark, "late")
+        return _emissions(rows.filter(pl.col(TS) < reached), stores.watermark, "late")
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         full = stores["both"].scan(START, watermark)
         stores["both"].expire(watermark)
         stores.watermark = max(watermark, stores.watermark)
-        return _told(full, watermark, "full")
+        return _emissions(full, watermark, "full")
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
-        return _told(WAITING.empty(), 0, "full")
+        return _emissions(WAITING.empty(), 0, "full")
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         rest = stores["both"].scan(START, END)
         stores["both"].expire(END)
-        return _told(rest, stores.watermark, "full")
+        return _emissions(rest, stores.watermark, "full")
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         raise NotImplementedError
@@ -90,7 +90,7 @@ class Both:
         return None
 
 
-def _told(rows: pl.DataFrame, under: int, emit: str) -> pl.DataFrame:
+def _emissions(rows: pl.DataFrame, under: int, emit: str) -> pl.DataFrame:
     return rows.select(
         SIDE,
         "product",

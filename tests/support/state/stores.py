@@ -47,7 +47,7 @@ def keys(*rows: tuple[str | None, int | None]) -> pl.DataFrame:
 
 
 def horizons(columns: str, *rows: tuple[Any, ...]) -> pl.DataFrame:
-    """columns: their names, blank-separated; each row has their values, then the floor."""
+    """columns: their names, blank-separated; each row has their values, then the horizon."""
     names = columns.split()
     schema = {**{name: LAYOUT.schema[name] for name in names}, "__floor": pl.Int64}
     return pl.DataFrame(list(rows), schema=schema, orient="row")
@@ -85,8 +85,8 @@ class Restarting:
             self.restart()
 
     @property
-    def floor(self) -> int:
-        return self.store.floor
+    def horizon(self) -> int:
+        return self.store.horizon
 
     def put(self, records: pl.DataFrame) -> None:
         self.store.put(records)
@@ -139,13 +139,13 @@ class Model:
     """What a store of LAYOUT must show, from a plain dict."""
 
     def __init__(self, combine: str) -> None:
-        self.combine, self.floor = combine, START
+        self.combine, self.horizon = combine, START
         self.rows: dict[tuple[str | None, int | None, int, int | None], int] = {}
         self.horizons: dict[tuple[Any, ...], int] = {}
 
     def copy(self) -> Model:
         twin = Model(self.combine)
-        twin.floor, twin.rows, twin.horizons = self.floor, dict(self.rows), dict(self.horizons)
+        twin.horizon, twin.rows, twin.horizons = self.horizon, dict(self.rows), dict(self.horizons)
         return twin
 
     def put(self, rows: Iterable[Row]) -> None:
@@ -156,7 +156,7 @@ class Model:
                 self.rows[key] = before + x
 
     def expire(self, before: int) -> None:
-        self.floor = max(self.floor, before)
+        self.horizon = max(self.horizon, before)
         self._drop()
 
     def cut(self, columns: str, rows: Iterable[tuple[Any, ...]]) -> None:
@@ -172,8 +172,8 @@ class Model:
             key: x for key, x in self.rows.items() if tuple(key[at] for at in places) not in gone
         }
         for key in list(self.horizons):
-            told = dict(zip(key[0].split(), key[1:], strict=True))
-            if set(names) <= set(told) and tuple(told[name] for name in names) in gone:
+            emissions = dict(zip(key[0].split(), key[1:], strict=True))
+            if set(names) <= set(emissions) and tuple(emissions[name] for name in names) in gone:
                 del self.horizons[key]
 
     def _drop(self) -> None:
@@ -186,7 +186,7 @@ class Model:
             for (columns, *values), floor in self.horizons.items()
             if [record[name] for name in columns.split()] == values
         ]
-        return bool(record["t"] >= max([self.floor, *horizons]))
+        return bool(record["t"] >= max([self.horizon, *horizons]))
 
     def scan(self, lo: int, hi: int, keys: list[tuple[Any, Any]] | None = None) -> list[Row]:
         found = [

@@ -1,0 +1,46 @@
+"""The clause EMIT.
+
+>>> emission(early="10 seconds", late="on update")
+"EMIT EARLY EVERY INTERVAL '10 seconds' LATE ON UPDATE"
+>>> emission(final=True)
+'EMIT FINAL'
+"""
+
+from __future__ import annotations
+
+from sqlwin.builder.text import Duration, duration, rows
+from sqlwin.errors import InputError
+
+ON_UPDATE, NEVER = "on update", "never"
+
+
+def emission(
+    early: Duration | int | None = None,
+    late: Duration | None = None,
+    on_close: bool = False,
+    timeout: Duration | None = None,
+    final: bool = False,
+    changes: bool = False,
+) -> str:
+    """See `QueryBuilder.emit`."""
+    parts = [] if early is None else [f"EARLY {_when(early)}"]
+    if on_close or timeout is not None:
+        parts.append("ON CLOSE")
+    if timeout is not None:
+        parts.append(f"TIMEOUT {duration(timeout)}")
+    if late is not None:
+        parts.append("LATE NEVER" if _is(late, NEVER) else f"LATE {_when(late)}")
+    parts += ["FINAL"] * final + ["CHANGES"] * changes
+    if not parts:
+        raise InputError("emit says when: early=…, late=…, timeout=…, final=True or changes=True")
+    return f"EMIT {' '.join(parts)}"
+
+
+def _when(every: Duration | int) -> str:
+    if isinstance(every, int):
+        return f"EVERY {rows(every)}"
+    return "ON UPDATE" if _is(every, ON_UPDATE) else f"EVERY {duration(every)}"
+
+
+def _is(given: Duration, word: str) -> bool:
+    return isinstance(given, str) and given.lower() == word

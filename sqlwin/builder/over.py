@@ -1,0 +1,67 @@
+"""A call over the rows around a row.
+
+>>> over("SUM(value)", partition_by="product", order_by="ts", rows=9)
+'SUM(value) OVER (PARTITION BY `product` ORDER BY `ts` ROWS BETWEEN 9 PRECEDING AND CURRENT ROW)'
+>>> over("LAG(value)", partition_by="product", order_by="ts")
+'LAG(value) OVER (PARTITION BY `product` ORDER BY `ts`)'
+>>> over("ROW_NUMBER()", order_by="-price")
+'ROW_NUMBER() OVER (ORDER BY `price` DESC)'
+"""
+
+from __future__ import annotations
+
+from sqlwin.builder.text import Columns, Duration, columns, duration, expression, listed
+from sqlwin.errors import InputError
+
+UNBOUNDED = "unbounded"
+
+
+def over(
+    call: str,
+    *,
+    partition_by: Columns = (),
+    order_by: Columns = (),
+    range: Duration | None = None,
+    rows: int | str | None = None,
+    following: Duration | int | None = None,
+) -> str:
+    """`call OVER (…)`, for `select`.
+
+    order_by: columns; `-price` orders downwards. range, rows: how far the frame reaches before the
+    row, in time or in rows, or "unbounded"; following: how far behind it. Neither: SQL's default.
+    """
+    partition, order = columns(partition_by), tuple(map(_order, _each(order_by)))
+    parts = [f"PARTITION BY {listed(partition)}"] if partition else []
+    parts += [f"ORDER BY {listed(order)}"] if order else []
+    parts += _frame(range, rows, following)
+    return f"{expression(call)} OVER ({' '.join(parts)})"
+
+
+def _frame(
+    range: Duration | None, rows: int | str | None, following: Duration | int | None
+) -> list[str]:
+    before = rows if range is None else range
+    if range is not None and rows is not None:
+        raise InputError("a frame is in time, by range, or in rows")
+    if before is None and following is None:
+        return []
+    if before is None:
+        raise InputError("a frame says how far it reaches before the row: range=… or rows=…")
+    unit = "RANGE" if range is not None else "ROWS"
+    after = "CURRENT ROW" if following is None else f"{_bound(following)} FOLLOWING"
+    return [f"{unit} BETWEEN {_bound(before)} PRECEDING AND {after}"]
+
+
+def _bound(amount: Duration | int) -> str:
+    if isinstance(amount, int):
+        return str(int(amount))
+    return "UNBOUNDED" if amount == UNBOUNDED else duration(amount)
+
+
+def _order(key: str) -> str:
+    (found,) = columns(key.removeprefix("-"))
+    return f"{found} DESC" if key.startswith("-") else found
+
+
+def _each(keys: Columns) -> tuple[str, ...]:
+    return (keys,) if isinstance(keys, str) else tuple(keys)

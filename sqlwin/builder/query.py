@@ -1,0 +1,268 @@
+"""`QueryBuilder`: a SELECT, clause by clause.
+
+>>> import sqlwin
+>>> orders = sqlwin.stream(
+...     "orders", {"product": "STRING", "value": "BIGINT", "ts": "TIMESTAMP"},
+...     ts="ts", delay="5 seconds")
+>>> totals = (
+...     orders.window(sqlwin.tumble("1 minute"))
+...     .group_by("product").agg(total="SUM(value)")
+...     .emit(late="on update").retain("1 hour"))
+>>> print(totals.sql())
+SELECT `product`, `window_start`, `window_end`, SUM(value) AS `total`
+FROM TUMBLE(TABLE `orders`, DESCRIPTOR(`ts`), INTERVAL '1 minute')
+GROUP BY `product`, `window_start`, `window_end`
+EMIT LATE ON UPDATE
+RETAIN INTERVAL '1 hour'
+>>> q = sqlwin.query(totals)
+>>> q.push("orders", [{"product": "tea", "value": 2, "ts": "2024-01-01T09:00:10Z"}])
+>>> q.drain()
+>>> q.table()["total"].to_pylist()
+[2]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Literal
+
+from sqlwin.builder import text as pieces
+from sqlwin.builder.emission import emission
+from sqlwin.builder.text import (
+    Duration,
+    all_of,
+    column,
+    duration,
+    expression,
+    listed,
+    name,
+)
+from sqlwin.builder.windows import Window
+from sqlwin.errors import InputError
+from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.runtime.lowering.explained import explain_script
+from sqlwin.runtime.rows.results import PlanText
+from sqlwin.sql import script
+
+How = Literal["inner", "left", "right", "full", "semi", "anti", "asof", "left asof"]
+EDGES = ("`window_start`", "`window_end`")
+
+
+@dataclass(frozen=True)
+class QueryBuilder:
+    """One SELECT that is being built; every method gives a new one.
+
+    source: what stands in FROM, without its window. time: its column of event time. declared,
+    static: the streams and static tables that are read, by name. items, group: with their names
+    where they have one. policies: EMIT, RETAIN and so on, by their first word.
+    """
+
+    source: str
+    time: str | None = None
+    declared: Mapping[str, Stream] = field(default_factory=dict)
+    static: Mapping[str, Stream] = field(default_factory=dict)
+    sliced: Window | None = None
+    called: str | None = None
+    group: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    once: bool = False
+    clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    policies: tuple[tuple[str, str], ...] = ()
+
+    # --- FROM ---
+
+    def window(self, window: Window, time: str | None = None) -> QueryBuilder:
+        """Rows in windows. time: the column of event time, where it is not the stream's own."""
+        return replace(self, sliced=window, time=time or self.time)
+
+    def alias(self, called: str) -> QueryBuilder:
+        """A name for this input, which a join needs: `o` of `o.value`."""
+        return replace(self, called=called)
+
+    def join(
+        self,
+        other: QueryBuilder,
+        on: str,
+        how: How = "inner",
+        *,
+        match: str | None = None,
+        as_of: str | None = None,
+        within: Duration | tuple[Duration, Duration] | None = None,
+        grace: Duration | None = None,
+    ) -> QueryBuilder:
+        """Pairs of rows of two inputs.
+
+        on: the condition. match: of ASOF, which rows are before which. as_of: the column whose
+        time decides which version of a row of `other` matches. within: how far apart in time a
+        pair is, to both sides or (before, after), and grace how late, as ksqlDB has them.
+        """
+        if as_of is not None and other.sliced is not None:
+            raise InputError("a version of a row is no window of rows: as_of or window")
+        parts = [self.relation(), f"{how.upper()} JOIN", other.relation(as_of)]
+        parts += [] if match is None else [f"MATCH_CONDITION ({expression(match)})"]
+        parts += _within(within, grace)
+        declared, static = {**self.declared, **other.declared}, {**self.static, **other.static}
+        joined = " ".join((*parts, f"ON {expression(on)}"))
+        return QueryBuilder(joined, self.time, declared, static)
+
+    def as_source(self, called: str) -> QueryBuilder:
+        """This query in FROM of another: windows of windows, joins of results."""
+        below = QueryBuilder(f"({self.sql()})", None, self.declared, self.static)
+        return below.alias(called)
+
+    # --- clauses ---
+
+    def where(self, *conditions: str) -> QueryBuilder:
+        """Of rows, before they are grouped; all conditions hold."""
+        return self._with("WHERE", conditions)
+
+    def having(self, *conditions: str) -> QueryBuilder:
+        """Of groups: `total > 10`."""
+        return self._with("HAVING", conditions)
+
+    def qualify(self, *conditions: str) -> QueryBuilder:
+        """Of rows with their calls over windows: `n <= 3`."""
+        return self._with("QUALIFY", conditions)
+
+    def group_by(self, *keys: str, **named: str) -> QueryBuilder:
+        """Columns; named: expressions with their names. The window is a key by itself."""
+        expressions = [f"{expression(text)} AS {name(called)}" for called, text in named.items()]
+        items = (*map(column, keys), *expressions)
+        group = (*map(column, keys), *map(expression, named.values()))
+        return replace(self, group=(*self.group, *group), items=(*self.items, *items))
+
+    def agg(self, **aggregates: str) -> QueryBuilder:
+        """Aggregates by their names in the result, behind the keys and the window's edges."""
+        partition = () if self.sliced is None or self.group else self.sliced.partition
+        edges = () if self.sliced is None else tuple(e for e in EDGES if e not in self.items)
+        keys = (*self.items, *partition, *edges)
+        return replace(self, items=(*keys, *_named(aggregates)), group=self._group(partition))
+
+    def select(self, *columns_: str, **named: str) -> QueryBuilder:
+        """Columns, or `*`; named: expressions, or calls of `sqlwin.over`."""
+        items = ("*" if each == "*" else column(each) for each in columns_)
+        return replace(self, items=(*self.items, *items, *_named(named)))
+
+    def distinct(self) -> QueryBuilder:
+        """Each row of the result once."""
+        return replace(self, once=True)
+
+    # --- policies ---
+
+    def emit(
+        self,
+        *,
+        early: Duration | int | None = None,
+        late: Duration | None = None,
+        on_close: bool = False,
+        timeout: Duration | None = None,
+        final: bool = False,
+        changes: bool = False,
+    ) -> QueryBuilder:
+        """When results are emitted.
+
+        early, late: every so long, "on update"; early: every so many rows, too; late: "never".
+        timeout: silence after which a window is full. final: once, when nothing can change it.
+        changes: with each change.
+        """
+        return self._policy("EMIT", emission(early, late, on_close, timeout, final, changes))
+
+    def retain(self, length: Duration | None = None, *, rows: int | None = None) -> QueryBuilder:
+        """How late a row may be: in time, in rows, or either."""
+        kept = [] if length is None else [duration(length)]
+        kept += [] if rows is None else [pieces.rows(rows)]
+        if not kept:
+            raise InputError("retain says how long: retain('1 hour') or retain(rows=100)")
+        return self._policy("RETAIN", f"RETAIN {' OR '.join(kept)}")
+
+    def retention(self, length: Duration) -> QueryBuilder:
+        """How long closed windows can be queried."""
+        return self._policy("RETENTION", f"RETENTION {duration(length)}")
+
+    def expired(
+        self, do: Literal["emit", "count"] | None = None, *, into: str | None = None
+    ) -> QueryBuilder:
+        """What becomes of rows that are too late."""
+        if (do is None) == (into is None) or do not in (None, "emit", "count"):
+            raise InputError("expired says one thing: 'emit', 'count' or into='a sink'")
+        return self._policy(
+            "EXPIRED", f"EXPIRED {do.upper()}" if do else f"EXPIRED INTO {name(str(into))}"
+        )
+
+    # --- what it means ---
+
+    def sql(self) -> str:
+        """The SELECT."""
+        items = listed(self.items) if self.items else "*"
+        lines = [f"SELECT {'DISTINCT ' if self.once else ''}{items}", f"FROM {self.relation()}"]
+        clauses = dict(self.clauses)
+        lines += _clause("WHERE", clauses)
+        lines += [f"GROUP BY {listed(self.group)}"] if self.group else []
+        lines += [*_clause("HAVING", clauses), *_clause("QUALIFY", clauses)]
+        return "\n".join([*lines, *(text for _, text in self.policies)])
+
+    def script(
+        self,
+        params: Mapping[str, str] | None = None,
+        functions: Sequence[PythonAggregate] = (),
+    ) -> Script:
+        """As the binder reads it. QueryError for a mistake, with its place in `sql()`."""
+        return script(self.sql(), self.declared, params, functions, self.static)
+
+    def explain(self, params: Mapping[str, str] | None = None) -> PlanText:
+        """Its plan as text."""
+        return PlanText(explain_script(self.script(params)))
+
+    def relation(self, as_of: str | None = None) -> str:
+        """What stands in FROM, with its window and its name."""
+        text = self.source if self.sliced is None else self.sliced.of(self.source, self.time)
+        text += "" if as_of is None else f" FOR SYSTEM_TIME AS OF {column(as_of)}"
+        return text if self.called is None else f"{text} AS {name(self.called)}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.sql())}</pre>{self.explain()._repr_html_()}"
+
+    def _with(self, word: str, conditions: tuple[str, ...]) -> QueryBuilder:
+        all_of(conditions)  # each is checked where it is given
+        known = dict(self.clauses)
+        clauses = {**known, word: (*known.get(word, ()), *conditions)}
+        return replace(self, clauses=tuple(clauses.items()))
+
+    def _policy(self, word: str, text: str) -> QueryBuilder:
+        return replace(self, policies=tuple({**dict(self.policies), word: text}.items()))
+
+    def _group(self, partition: tuple[str, ...]) -> tuple[str, ...]:
+        """The keys, and the window's edges where it is a key."""
+        if self.sliced is None or not self.sliced.grouped:
+            return self.group
+        return tuple(dict.fromkeys((*self.group, *partition, *EDGES)))
+
+
+def source(called: str, stream: Stream, static: bool = False) -> QueryBuilder:
+    """A builder that reads one stream or static table."""
+    known = {called: stream}
+    return QueryBuilder(name(called), stream.ts, {} if static else known, known if static else {})
+
+
+def _named(expressions: Mapping[str, str]) -> list[str]:
+    return [f"{expression(text)} AS {name(called)}" for called, text in expressions.items()]
+
+
+def _clause(word: str, clauses: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [f"{word} {all_of(clauses[word])}"] if clauses.get(word) else []
+
+
+def _within(
+    within: Duration | tuple[Duration, Duration] | None, grace: Duration | None
+) -> list[str]:
+    if within is None:
+        if grace is not None:
+            raise InputError("a grace belongs to within")
+        return []
+    both = within if isinstance(within, tuple) else (within,)
+    text = listed(map(duration, both))
+    parts = [f"WITHIN ({text})" if len(both) > 1 else f"WITHIN {text}"]
+    return parts if grace is None else [*parts, f"GRACE PERIOD {duration(grace)}"]

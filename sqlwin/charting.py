@@ -1,0 +1,19 @@
+"""The libraries that draw, an extra: imported where something is drawn, and only there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlwin.errors import InputError
+
+
+def charting() -> Any:
+    """Altair; InputError with what to install where it, or what renders it, is missing."""
+    try:
+        import altair
+        import vl_convert  # noqa: F401  draws and bundles what Altair describes
+    except ImportError as missing:
+        raise InputError(
+            f"pictures need {missing.name}: install the extra, pip install 'sqlwin[charts]'"
+        ) from None
+    return altair

@@ -1,0 +1,100 @@
+"""What a run has done so far, of the metrics of its batches. Time is an argument.
+
+>>> from sqlwin.runtime.connectors.metrics import OperatorMetrics
+>>> figures = Figures()
+>>> one = OperatorMetrics("TopN", 90, 2, 4, state_rows=7, state_bytes=900, windows_open=3)
+>>> figures.add(QueryMetrics(0, 1, 5_000_000, 100, 4, {"expired": 1}, {"taps": 2_000_000}, {},
+...     (one,), input_bytes={"taps": (250, 1000)}), at=10.0)
+>>> figures.read, figures.late, figures.expired, figures.windows, figures.state
+(100, 2, 1, 3, (7, 900))
+>>> figures.share, figures.rate(11.0), figures.lags
+(0.25, 100.0, {'taps': 3.0})
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from sqlwin.instants import END, START
+from sqlwin.runtime.connectors.metrics import QueryMetrics
+
+RECENT = 5.0
+"""Seconds of which the rate is."""
+
+
+@dataclass
+class Figures:
+    """last: the metrics of the last batch of each query."""
+
+    read: int = 0
+    emitted: int = 0
+    batches: int = 0
+    late: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    last: dict[int, QueryMetrics] = field(default_factory=dict)
+    recent: deque[tuple[float, int]] = field(default_factory=deque)
+
+    def add(self, batch: QueryMetrics, at: float) -> None:
+        """at: seconds, of a clock that does not go back."""
+        self.read += batch.rows_read
+        self.emitted += batch.rows_emitted
+        self.batches += 1
+        self.late += sum(each.late for each in batch.operators)
+        self.errors.update(batch.errors)
+        self.last[batch.query] = batch
+        self.recent.append((at, batch.rows_read))
+
+    def rate(self, now: float) -> float:
+        """Rows a second, of late."""
+        while self.recent and self.recent[0][0] < now - RECENT:
+            self.recent.popleft()
+        if not self.recent:
+            return 0.0
+        taken = max(now - self.recent[0][0], 1.0)
+        return sum(rows for _, rows in self.recent) / taken
+
+    @property
+    def expired(self) -> int:
+        return sum(rows for reason, rows in self.errors.items() if reason.startswith("expired"))
+
+    @property
+    def others(self) -> int:
+        """Rows of the error stream that are not expired: malformed ones, say."""
+        return self.errors.total() - self.expired
+
+    @property
+    def watermarks(self) -> dict[str, int]:
+        marks = ((s, at) for batch in self.last.values() for s, at in batch.watermarks.items())
+        return {stream: at for stream, at in marks if START < at < END}
+
+    @property
+    def lags(self) -> dict[str, float]:
+        return {s: lag for batch in self.last.values() for s, lag in batch.lags.items()}
+
+    @property
+    def windows(self) -> int | None:
+        """Open ones; None where no operator has any."""
+        return _total(
+            [each.windows_open for batch in self.last.values() for each in batch.operators]
+        )
+
+    @property
+    def state(self) -> tuple[int, int] | None:
+        """Records and bytes; None where they are not known."""
+        operators = [each for batch in self.last.values() for each in batch.operators]
+        rows = _total([each.state_rows for each in operators])
+        size = _total([each.state_bytes for each in operators])
+        return None if rows is None or size is None else (rows, size)
+
+    @property
+    def share(self) -> float | None:
+        """Of the input that is read; None where it has no end that is known."""
+        found = [each for batch in self.last.values() for each in batch.input_bytes.values()]
+        there = sum(known for _, known in found)
+        return sum(done for done, _ in found) / there if there else None
+
+
+def _total(known: list[int | None]) -> int | None:
+    there = [each for each in known if each is not None]
+    return sum(there) if there else None

@@ -1,0 +1,116 @@
+"""What a shell has been told so far: CREATE and SET, as the text that stands before each query.
+
+>>> known = Declarations()
+>>> known.add("CREATE STREAM orders (n INT)")
+>>> known.bind("SELECT n FROM orders").queries[0].plan.schema[0].name
+'n'
+>>> [(each.kind, each.name) for each in known.all]
+[('stream', 'orders')]
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from sqlwin.errors import InputError, QueryError
+from sqlwin.plan.ir.nodes import Describe, Script
+from sqlwin.schema import Schema
+from sqlwin.secrets import masked
+from sqlwin.sql import script
+from sqlwin.sql.sources.files import Infer
+from sqlwin.sql.syntax.parser import statements
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.prepared import prepare
+
+_KINDS = {ast.CreateView: "view", ast.CreateSink: "sink"}
+_DROP = re.compile(
+    r"\s*DROP\s+(STREAM|TABLE|VIEW|SINK)\s+(IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\Z", re.IGNORECASE
+)
+DECLARES = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:CREATE|SET)\b", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """kind: stream, table, view, sink, setting."""
+
+    kind: str
+    name: str
+    text: str
+
+
+@dataclass
+class Declarations:
+    """infer: gives the stream of a file in FROM."""
+
+    infer: Infer | None = None
+    all: list[Declared] = field(default_factory=list)
+
+    def bind(self, statement: str, typed: str = "") -> Script:
+        """The statement alone, that sees what was declared; QueryError with its place in it.
+
+        typed: what it was before something in it became blanks."""
+        return self._bound(self.all, statement, typed)
+
+    def add(self, statement: str) -> None:
+        """CREATE or SET; QueryError, and nothing is changed, where it cannot be."""
+        self._bound(self.all, statement)
+        (parsed,) = statements(prepare(statement, {}).text)
+        made = _declared(parsed, statement.strip())
+        if made.kind == "setting":
+            self.all = [e for e in self.all if (e.kind, e.name) != (made.kind, made.name)]
+        self.all.append(made)
+
+    def drop(self, statement: str) -> str | None:
+        """DROP of something, whose name is returned; None for any other statement.
+
+        InputError where there is none, or something else reads it."""
+        asked = _DROP.match(statement)
+        if asked is None:
+            return None
+        kind, name = asked[1].lower(), asked[3].strip("`")
+        left = [e for e in self.all if (e.kind, e.name.lower()) != (kind, name.lower())]
+        if len(left) == len(self.all):
+            if asked[2]:
+                return name
+            near = get_close_matches(name, [each.name for each in self.all], 1)
+            legal = f"; did you mean {near[0]}?" if near else r"; \d lists what there is"
+            raise InputError(f"no {kind} is called {name}{legal}")
+        try:
+            self._bound(left, "SHOW STREAMS")
+        except QueryError as error:
+            raise InputError(f"{name} is still read: {error.message}") from None
+        self.all = left
+        return name
+
+    def columns(self) -> dict[str, Schema]:
+        """Of streams, tables, views and sinks, by name."""
+        names = [each.name for each in self.all if each.kind != "setting"]
+        asked = ";\n".join(f"DESCRIBE `{name}`" for name in names)
+        found = self.bind(asked).statements if names else ()
+        described = [each for each in found if isinstance(each, Describe)]
+        return {name: each.columns for name, each in zip(names, described, strict=True)}
+
+    def _bound(self, known: list[Declared], statement: str, typed: str = "") -> Script:
+        above = "".join(each.text + "\n;\n" for each in known)  # a comment may end it
+        try:
+            return script(above + statement, infer=self.infer)
+        except QueryError as error:
+            raise _below(error, above.count("\n"), typed or statement) from None
+
+
+def _below(error: QueryError, lines: int, statement: str) -> QueryError:
+    """The same error, with its place in the statement behind so many lines."""
+    error.text = masked(statement)
+    if error.span is not None:
+        error.span = replace(error.span, line=max(1, error.span.line - lines))
+    return error
+
+
+def _declared(parsed: ast.Statement, text: str) -> Declared:
+    if isinstance(parsed, ast.Set):
+        return Declared("setting", parsed.name.lower(), text)
+    assert isinstance(parsed, ast.CreateStream | ast.CreateView | ast.CreateSink)
+    kind = _KINDS.get(type(parsed)) or parsed.kind.lower()  # type: ignore[union-attr]
+    return Declared(kind, parsed.name.text, text)

@@ -1,0 +1,87 @@
+"""Files that FROM names by their path: `SELECT … FROM 'rides.csv'`.
+
+The stream that reads one is inferred from its rows by whoever binds the text, which itself opens
+nothing. It has the name of the file, so `rides.fare` is a column of it; a number is added where
+something else has that name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import PurePath
+
+from sqlwin.errors import InputError, QueryError, Span
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.sql.text import ast
+
+Infer = Callable[[str, str], Stream]
+"""The stream that reads a path, of a name; InputError where there is none."""
+
+
+@dataclass
+class NamedFiles:
+    """streams: those read so far, by name in lower case."""
+
+    infer: Infer | None = None
+    streams: dict[str, Stream] = field(default_factory=dict)
+
+    @staticmethod
+    def of(given: Iterable[Stream], infer: Infer | None) -> NamedFiles:
+        """given: streams from outside, among which those of a text that is bound again are."""
+        return NamedFiles(infer, {each.name.lower(): each for each in given if path_of(each)})
+
+    def stream(self, file: ast.File, taken: Callable[[str], bool]) -> Stream:
+        """QueryError where there is no such file, or nothing is to read one."""
+        for known in self.streams.values():
+            if path_of(known) == file.text:
+                return known
+        if self.infer is None:
+            message = f"'{file.text}' is a file, and no files are read here"
+            raise QueryError(message, file.span, legal="a stream: CREATE STREAM … first")
+        name = _free(name_of(file.text), taken)
+        try:
+            made = self.infer(file.text, name)
+        except QueryError as error:  # of a column's name, say
+            raise QueryError(
+                f"'{file.text}': {error.message}", file.span, legal=error.legal
+            ) from None
+        except InputError as error:
+            legal = "a file, a folder or a pattern: FROM 'rides.csv', FROM 'rides/*.jsonl'"
+            if taken(file.text.lower()):
+                legal = f"FROM {file.text}, without quotes, is what was declared"
+            raise QueryError(str(error), file.span, legal=legal) from None
+        self.streams[name.lower()] = replace(made, inferred=True)
+        return self.streams[name.lower()]
+
+
+def name_of(path: str) -> str:
+    """What the stream of a file is called.
+
+    >>> name_of("data/2024 rides.csv"), name_of("*.jsonl")
+    ('_2024_rides', 'rows')
+    """
+    stem = re.sub(r"\W+", "_", PurePath(path).name.partition(".")[0]).strip("_") or "rows"
+    return f"_{stem}" if stem[0].isdigit() else stem
+
+
+def path_of(stream: Stream) -> str | None:
+    return dict(stream.options).get("path")
+
+
+def no_time(stream: Stream, span: Span) -> QueryError:
+    path, columns = path_of(stream), [column.name for column in stream.schema]
+    message = f"no column of '{path}' has instants, and this window needs an event time"
+    legal = (
+        "a window in ROWS; or a CREATE STREAM, which `sqlwin infer` prints, with "
+        f"at AS TO_TIMESTAMP({columns[0]}), WATERMARK FOR at AS at"
+    )
+    return QueryError(message, span, legal=legal)
+
+
+def _free(name: str, taken: Callable[[str], bool]) -> str:
+    if not taken(name.lower()):
+        return name
+    return next(each for n in count(2) if not taken((each := f"{name}_{n}").lower()))

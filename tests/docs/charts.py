@@ -1,0 +1,66 @@
+"""The images of the docs, drawn as `sqlwin timeline` draws: `make pictures` draws all anew.
+
+Those of pages about windows are drawn from the golden on the page, so they show what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sqlwin.sql import script
+from sqlwin.testing.golden import load, parse
+from sqlwin.timeline.chart import png, spec
+from sqlwin.timeline.recording import Recording
+from sqlwin.timeline.replays import of_golden, of_query
+from sqlwin.timeline.selection import Part
+from tests.docs.pictures import pictures
+
+REPO = Path(__file__).parents[2]
+FOLDER = REPO / "docs" / "pictures"
+MOST_BYTES, SCALES = 150_000, (1.5, 1.25, 1.1, 1.0, 0.9)
+
+
+def of_flights() -> Recording:
+    """sqlwin timeline queries/delay_trend.sql --rows 1000 --batches 20 --only carrier=UA"""
+    file = REPO / "queries" / "delay_trend.sql"
+    asked = script(file.read_text(encoding="utf-8"))
+    found = of_query(asked, 0, file.name, file.parent, rows=1_000, batches=20)
+    return Part({"carrier": "UA"}).of(found)
+
+
+def of_late_rows() -> Recording:
+    return of_golden(load(REPO / "tests" / "golden" / "late" / "batched.golden"))
+
+
+def of_page(name: str) -> Callable[[], Recording]:
+    """Of the first golden on a page about windows that has a picture."""
+
+    def made() -> Recording:
+        text = (REPO / "docs" / "windows" / f"{name}.md").read_text(encoding="utf-8")
+        return of_golden(parse(name, next(pictures(text))[0]))
+
+    return made
+
+
+IMAGES: Mapping[str, tuple[Callable[[], Recording], int | None]] = {
+    "delay_trend": (of_flights, 490),
+    "late": (of_late_rows, None),
+    "session": (of_page("session"), None),
+    "hopping": (of_page("hopping"), 330),
+}
+"""What is drawn, and how many pixels high the plot is."""
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name, (made, height) in IMAGES.items():
+        drawn = spec(made(), height=height)
+        images = (png(drawn, scale) for scale in SCALES)
+        image = next(each for each in images if len(each) < MOST_BYTES)
+        (FOLDER / f"{name}.png").write_bytes(image)
+        print(f"docs/pictures/{name}.png: {len(image):,} bytes")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

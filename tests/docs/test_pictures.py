@@ -1,0 +1,41 @@
+"""The pictures of the docs: each is there, small enough, and shown; their commands run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sqlwin.cli import main
+from tests.docs.blocks import PAGES, REPO, SHELL, blocks
+from tests.docs.charts import FOLDER, IMAGES, MOST_BYTES
+
+WHOLE_MONTH = ["queries/delay_trend.sql", "-o", "flights.html"]
+COMMANDS = [
+    pytest.param(line, marks=[pytest.mark.long] if line.split()[2:] == WHOLE_MONTH else [])
+    for block in blocks(*SHELL)
+    for line in block.text.splitlines()
+    if line.startswith("sqlwin timeline ")
+]
+
+
+def test_every_image_is_drawn_and_shown() -> None:
+    shown = {
+        (page.parent / found).resolve()
+        for page in PAGES
+        for found in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    }
+    made = {FOLDER / f"{name}.png" for name in IMAGES}
+    assert set(FOLDER.iterdir()) == made <= shown
+    assert {path.name for path in made if path.stat().st_size >= MOST_BYTES} == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_draws(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = command.split()[1:]
+    output = words.index("-o") + 1
+    words[output] = str(tmp_path / words[output])
+    monkeypatch.chdir(REPO)
+    assert main(words) == 0
+    assert Path(words[output]).stat().st_size > 10_000

@@ -1,0 +1,199 @@
+"""The shell as a pipe uses it: statements in, answers out, the first mistake ends it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from sqlwin.cli import main
+from sqlwin.errors import InputError, QueryError
+from sqlwin.shell.declared import Declarations
+from sqlwin.shell.looking import look
+from sqlwin.shell.reading import read
+from sqlwin.shell.session import Session
+from sqlwin.shell.splitting import split, whole
+from sqlwin.shell.words import declared, keywords, matching
+
+CSV = """\
+zone,fare,ts
+north,3.5,2024-01-01T09:00:10Z
+south,4,2024-01-01T09:01:40Z
+north,1,2024-01-01T09:00:20Z
+north,,2024-01-01T09:00:30Z
+"""
+SINK = "connector = 'files', path = 'rides.csv/s', format = 'json'"
+TOTALS = """
+SELECT zone, COUNT(*) AS n, SUM(fare) AS fares
+FROM TUMBLE(TABLE 'rides.csv', DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+GROUP BY zone, window_start, window_end EMIT EARLY ON UPDATE
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rides.csv").write_text(CSV)
+
+
+def answered(*lines: str, format: str = "csv") -> str:
+    session = Session(format=format, out=io.StringIO(), err=io.StringIO())
+    read(session, [line + "\n" for line in lines])
+    assert isinstance(session.out, io.StringIO)
+    return session.out.getvalue()
+
+
+def test_a_query_sees_what_was_declared_before() -> None:
+    said = answered(
+        "CREATE STREAM rides (zone STRING, fare DOUBLE) WITH (path = 'rides.csv', format = 'csv');",
+        "CREATE VIEW dear AS SELECT zone, fare",
+        "FROM rides WHERE fare > 2; -- a comment",
+        "SELECT zone AS z FROM dear",
+    )
+    assert [line.split(",")[0] for line in said.splitlines()] == ["z", "north", "south"]
+
+
+def test_a_look_is_at_the_last_revisions_sorted() -> None:
+    assert (
+        answered(f"{TOTALS} ORDER BY n DESC, zone LIMIT 5;")
+        == "zone,n,fares\nnorth,3,4.5\nsouth,1,4.0\n"
+    )
+    assert answered("SELECT fare FROM 'rides.csv' ORDER BY fare;") == 'fare\n""\n1.0\n3.5\n4.0\n'
+    assert answered("SELECT zone FROM 'rides.csv' ORDER BY 1 DESC LIMIT 1;") == "zone\nsouth\n"
+
+
+@pytest.mark.parametrize(
+    ("clause", "message"),
+    [
+        ("ORDER BY cost", "cost is no column of the result\n  at line 1, column 30"),
+        ("ORDER BY zone RETAIN 1 HOUR", "stand behind everything else"),
+        ("ORDER BY SQRT(zone)", "cannot be sorted"),
+    ],
+)
+def test_a_look_that_cannot_be_is_pointed_at(clause: str, message: str) -> None:
+    with pytest.raises(QueryError) as refused:
+        answered(f"SELECT zone FROM 'rides.csv' {clause};")
+    assert message in str(refused.value)
+
+
+def test_only_the_last_clauses_are_a_look() -> None:
+    for text in (
+        "SELECT SUM(n) OVER (ORDER BY ts ROWS 3 PRECEDING) AS k FROM s",
+        "SELECT n FROM (SELECT n FROM s ORDER BY n LIMIT 3)",
+        "SELECT 'ORDER BY' AS a FROM s -- LIMIT 3",
+        "EXPLAIN SELECT n FROM s ORDER BY n",
+    ):
+        assert look(text) == (text, None)
+
+
+def test_a_scripts_query_has_no_order(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("q.sql").write_text("SELECT zone FROM 'rides.csv' ORDER BY zone LIMIT 1")
+    assert main(["run", "q.sql", "--engine", "embedded"]) == 2
+    assert "ORDER BY" in capsys.readouterr().err
+
+
+def test_following_has_no_end_to_sort_at() -> None:
+    with pytest.raises(InputError, match="end of the input"):
+        answered("\\follow on", "SELECT zone FROM 'rides.csv' LIMIT 1;")
+
+
+def test_insert_writes_its_sink() -> None:
+    answered(
+        "CREATE SINK kept WITH (connector = 'files', path = 'kept', format = 'csv');",
+        "INSERT INTO kept SELECT zone FROM 'rides.csv';",
+    )
+    assert any("south" in file.read_text() for file in Path("kept").iterdir())
+
+
+def test_the_small_statements() -> None:
+    said = answered(
+        "CREATE STREAM taps (n BIGINT);",
+        "SET buckets = 4; SET buckets = 8;",
+        "SHOW STREAMS; DESCRIBE taps; SHOW FUNCTIONS LIKE 'ucas*'; EXPLAIN SELECT n FROM taps;",
+        "\\d taps",
+    )
+    assert "taps (n)\n" in said
+    assert said.count("n  BIGINT") == 2
+    assert "ucase\n" in said
+    assert "Output: screen" in said
+
+
+def test_what_is_declared_is_listed_and_dropped() -> None:
+    declarations = [
+        "CREATE STREAM taps (n BIGINT);",
+        "CREATE TABLE names (n BIGINT, name STRING) WITH (path = 'names.csv', format = 'csv');",
+        "CREATE VIEW big AS SELECT n FROM taps WHERE n > 9;",
+        "CREATE SINK kept WITH (connector = 'none');",
+    ]
+    said = answered(*declarations, "\\d", format="table")
+    kinds = [line.split()[1] for line in said.splitlines()]
+    assert kinds == ["kind", "stream", "table", "view", "sink"]
+    with pytest.raises(InputError, match="taps is still read"):
+        answered(*declarations, "DROP STREAM taps;")
+    left = answered(
+        *declarations, "DROP VIEW big; DROP STREAM taps; DROP STREAM IF EXISTS x;", "\\d"
+    )
+    assert "taps" not in left
+    with pytest.raises(InputError, match="did you mean kept"):
+        answered(*declarations, "DROP SINK kep;")
+
+
+def test_a_mistake_changes_nothing_and_points_into_the_statement() -> None:
+    known = Declarations()
+    known.add("CREATE STREAM taps (n BIGINT) -- of the doors")
+    with pytest.raises(QueryError, match="exists already"):
+        known.add("CREATE STREAM taps (m BIGINT)")
+    with pytest.raises(QueryError) as refused:
+        known.bind("SELECT n\nFROM tapps")
+    assert "at line 2, column 6\n  | FROM tapps" in str(refused.value)
+    assert [each.name for each in known.all] == ["taps"]
+
+
+def test_commands_of_its_own() -> None:
+    Path("begin.sql").write_text("CREATE STREAM taps (n BIGINT); SHOW STREAMS")
+    assert answered("\\i begin.sql") == "taps (n)\n"
+    assert "\\follow [on|off]" in answered("\\?")
+    assert answered("\\q", "SHOW STREAMS;") == ""
+    assert (
+        answered("\\format json", "SELECT zone FROM 'rides.csv' LIMIT 1;") == '{"zone": "north"}\n'
+    )
+    for wrong, message in (
+        ("\\x", "there is no command"),
+        ("\\engine flink", "legal is embedded, spark"),
+        ("\\i", "needs a file"),
+        ("\\q now", "takes no argument"),
+    ):
+        with pytest.raises(InputError, match=message):
+            answered(wrong)
+
+
+def test_exit_codes_are_those_of_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text, code in (
+        ("SELECT zone FROM 'rides.csv';", 0),
+        ("SELECT z FROM 'rides.csv'; SELECT zone FROM 'rides.csv'", 2),
+        (f"CREATE SINK s WITH ({SINK}); INSERT INTO s SELECT zone FROM 'rides.csv';", 1),
+    ):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        assert main(["shell"]) == code
+    assert "error: unknown column z" in capsys.readouterr().err
+    assert main(["shell", "-c", "SHOW FUNCTIONS LIKE 'ucase'"]) == 0
+    assert capsys.readouterr().out == "ucase\n"
+
+
+def test_statements_are_cut_at_semicolons() -> None:
+    assert split("a ';' ; b -- ;\n; c /* ; */") == (["a ';' ", " b -- ;\n"], " c /* ; */")
+    assert split("SELECT 'open ; ") == ([], "SELECT 'open ; ")
+    assert [whole(each) for each in ("a;", "a", "a; b", "\\d", "a; -- b")] == [
+        *(True, False, False, True, True)
+    ]
+
+
+def test_words_to_complete() -> None:
+    assert {"SELECT", "TUMBLE", "RETAIN", "BIGINT", "PRECEDING"} <= {*keywords()}
+    known = Declarations()
+    known.add("CREATE STREAM taps (n BIGINT)")
+    assert declared(known, "SELECT x FROM 'rides.csv'") == ["taps", "n", "zone", "fare", "ts"]
+    assert [*matching("sel", iter(keywords()))] == ["select"]

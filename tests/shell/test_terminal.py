@@ -1,0 +1,65 @@
+"""The shell on a pseudo-terminal, as a person uses it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tests.support.terminal import SQLWIN, Terminal
+
+CSV = """\
+zone,fare,ts
+north,3.5,2024-01-01T09:00:10Z
+south,4,2024-01-01T09:01:40Z
+north,1,2024-01-01T09:00:20Z
+"""
+
+
+def test_a_session(tmp_path: Path) -> None:
+    (tmp_path / "rides.csv").write_text(CSV)
+    env = {**os.environ, "SQLWIN_HISTORY": str(tmp_path / "history")}
+    with Terminal([*SQLWIN, "shell"], tmp_path, env) as shell:
+        shell.wait("sqlwin>")
+        _declares_over_two_lines(shell)
+        _shows_a_mistake(shell)
+        _completes(shell)
+        _follows_until_ctrl_c(shell)
+        shell.send("\x03\\q\r")  # at the prompt, Ctrl-C does no more than forget the line
+        assert shell.ended() == 0
+    assert "+CREATE STREAM taps" in (tmp_path / "history").read_text()
+
+
+def _declares_over_two_lines(shell: Terminal) -> None:
+    shell.send("CREATE STREAM taps (n BIGINT,\r")
+    shell.wait("...>")
+    shell.send("ts TIMESTAMP, WATERMARK FOR ts AS ts);\r")
+    shell.wait("sqlwin>", 2)
+    shell.send("\\d\r")
+    assert "taps  stream  n BIGINT, ts TIMESTAMP" in shell.wait("sqlwin>", 3)
+
+
+def _shows_a_mistake(shell: Terminal) -> None:
+    shell.send("SELECT zonne FROM 'rides.csv';\r")
+    screen = shell.wait("sqlwin>", 4)
+    assert "did you mean zone?" in screen
+    assert "  |        ^^^^^" in screen
+
+
+def _completes(shell: Terminal) -> None:
+    shell.send("SELE\t")
+    shell.wait("sqlwin> SELECT", 2)
+    shell.send(" zone, fare FROM 'ri\t")
+    shell.wait("zone, fare FROM 'rides.csv")
+    shell.send("' ORDER BY fare DESC LIMIT 2;\r")
+    screen = shell.wait("sqlwin>", 5)
+    assert "zone   fare\nsouth   4.0\nnorth   3.5" in screen
+
+
+def _follows_until_ctrl_c(shell: Terminal) -> None:
+    shell.send("\\follow on\r")
+    shell.wait("sqlwin>", 6)
+    shell.send("SELECT zone, fare FROM 'rides.csv';\r")
+    shell.wait("north   1.0  +I  full         0")
+    shell.send("\x03")
+    shell.wait("3 rows read, 3 results")
+    shell.wait("sqlwin>", 7)

@@ -1,0 +1,84 @@
+"""A program on a pseudo-terminal, and the screen that a person would see."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pexpect
+import pyte
+
+PATIENCE = 60
+"""Seconds that something awaited may take, on a machine that is busy."""
+SQLWIN = (sys.executable, "-m", "sqlwin.cli")
+COMMANDS = (
+    sys.executable,
+    "-c",
+    "import shlex, sys\n"
+    "from sqlwin.cli import main\n"
+    "for line in iter(lambda: input('$ '), 'exit'):\n"
+    "    print('exit code', main(shlex.split(line)))",
+)
+"""A prompt for command lines of sqlwin, in one process, for the imports take longest."""
+
+
+class Terminal:
+    """Used in a `with`, at whose end the program is."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        size: tuple[int, int] = (40, 100),
+    ) -> None:
+        self.screen = pyte.HistoryScreen(size[1], size[0], history=1_000)
+        self.stream = pyte.ByteStream(self.screen)
+        known = {**env, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        self.child = pexpect.spawn(
+            command[0], [*command[1:]], cwd=str(cwd), env=known, dimensions=size, timeout=PATIENCE
+        )
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.child.close(force=True)
+
+    @property
+    def text(self) -> str:
+        """What is on the screen, and what has scrolled off it."""
+        above = [
+            "".join(line[at].data for at in range(self.screen.columns)).rstrip()
+            for line in self.screen.history.top
+        ]
+        return "\n".join([*above, *(line.rstrip() for line in self.screen.display)])
+
+    def send(self, text: str) -> None:
+        """As typed; Enter is a carriage return."""
+        self.child.send(text)
+
+    def wait(self, wanted: str, times: int = 1) -> str:
+        """The screen once the text is on it, so often."""
+        until = time.monotonic() + PATIENCE
+        while self.text.count(wanted) < times:
+            assert time.monotonic() < until, f"{wanted!r} is awaited, and there is\n{self.text}"
+            try:
+                self.stream.feed(self.child.read_nonblocking(65_536, timeout=0.2))
+            except pexpect.TIMEOUT:
+                continue
+            except pexpect.EOF:
+                assert self.text.count(wanted) >= times, f"ended without {wanted!r}\n{self.text}"
+        return self.text
+
+    def ended(self) -> int:
+        """The exit code, once the program has ended by itself."""
+        while True:
+            try:
+                self.stream.feed(self.child.read_nonblocking(65_536, timeout=PATIENCE))
+            except pexpect.EOF:
+                break
+        self.child.close()
+        return int(self.child.exitstatus or 0)
