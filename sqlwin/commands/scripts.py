@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from sqlwin.errors import InputError
-from sqlwin.inference import inferred_from
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.sql import script
 
 
@@ -16,11 +16,22 @@ def script_of(arguments: argparse.Namespace) -> Script:
     parsed = script(
         text_of(arguments.file),
         params=params(arguments.param),
-        infer=inferred_from(base(arguments)),
+        infer=_infer(base(arguments)),
     )
     if not parsed.statements and arguments.command != "check":
         raise InputError(f"{arguments.file} asks for nothing: it has no SELECT and no INSERT INTO")
     return parsed
+
+
+def _infer(base: Path) -> Callable[[str, str], Stream]:
+    """As `inferred_from`, which is imported when a script names a file."""
+
+    def stream(path: str, name: str) -> Stream:
+        from sqlwin.inference import inferred_from
+
+        return inferred_from(base)(path, name)
+
+    return stream
 
 
 def text_of(file: Path) -> str:

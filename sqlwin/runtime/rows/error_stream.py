@@ -139,6 +139,8 @@ def reasons(errors: pl.DataFrame) -> list[str]:
 
 def of_reason(errors: pl.DataFrame, reason: str) -> int:
     """How many are there for this reason, without the details."""
+    if errors.is_empty():
+        return 0
     known = errors["reason"]
     return int(((known == reason) | known.str.starts_with(f"{reason}:")).sum())
 

@@ -18,13 +18,15 @@ against the type refuse it, with a TypeError: `pyarrow.parquet.write_table`,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 
 from sqlwin.runtime.rows import html
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Results(pa.lib._Weakrefable):  # type: ignore[misc] # Arrow has no types
