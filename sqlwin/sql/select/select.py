@@ -19,7 +19,8 @@ from sqlwin.sql.select.aliases import aliases_explained
 from sqlwin.sql.select.cascades import cascaded
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
-from sqlwin.sql.select.instants import at_instants, inner, of_messages
+from sqlwin.sql.select.inside import inner
+from sqlwin.sql.select.instants import at_instants, of_messages
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
@@ -94,11 +95,12 @@ def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
     inner = replace(select, distinct=None, policies=replace(below, retain_rows=None), ctes=())
     columns = bind_select(inner, _inside(select, known)).columns
     quoted = ("`" + name.replace("`", "``") + "`" for name, _, _ in columns)
+    named = tuple(ast.Run(name, name, span) for name in quoted)
     return ast.Select(
-        (ast.Run("*", "*", span),),
+        named,  # and not *, which has the window's columns, too
         ast.From(inner),
         select.span,
-        group=tuple(ast.Run(name, name, span) for name in quoted),
+        group=named,
         policies=select.policies,
         ctes=select.ctes,
         ttl=select.ttl,

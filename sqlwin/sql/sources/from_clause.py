@@ -190,8 +190,9 @@ def timed(relation: Relation, window: Window) -> Relation:
         return _numbered(relation, window)
     if window.ts is not None:
         return ordered(relation, window.ts)
-    chained = relation.stream is not None and bool(relation.stream.of)
-    return relation if window.bare and chained else stream_time(relation, window.span)
+    stream = relation.stream
+    timeless = stream is not None and (bool(stream.of) or stream.ts is None)
+    return relation if window.bare and timeless else stream_time(relation, window.span)
 
 
 def _numbered(relation: Relation, window: Window) -> Relation:
