@@ -21,8 +21,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import SECOND
@@ -31,16 +31,21 @@ TS, PART, SEQ = "__ts", "__part", "__seq"
 OP, EMIT, REVISION, ROW_KEY = "__op", "__emit", "__revision", "__row_key"
 WEIGHT = "__weight"
 POSITION = (TS, PART, SEQ)
-PLACE: dict[str, pl.DataType] = {TS: pl.Int64(), PART: pl.Int32(), SEQ: pl.Int64()}
 CHANGE = (OP, EMIT, REVISION, ROW_KEY)
 CHANGELOG_NAMES = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_key"}
 """What they are called in results."""
 RESERVED = "__"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
-INSTANT = pl.Datetime("us", "UTC")
-"""Of a TIMESTAMP's values."""
-DType = pl.DataType | type[pl.DataType]
+
+if TYPE_CHECKING:  # a script is checked without Polars: see `__getattr__`
+    import polars as pl
+
+    DType = pl.DataType | type[pl.DataType]
+    INSTANT: pl.Datetime
+    """Of a TIMESTAMP's values."""
+    PLACE: dict[str, pl.DataType]
+    """Of `POSITION`."""
 
 _NAMES: dict[str, pa.DataType] = {
     "BOOLEAN": pa.bool_(),
@@ -208,12 +213,15 @@ def arrow_schema(columns: Schema) -> pa.Schema:
 @cache
 def polars_type(type_: pa.DataType) -> pl.DataType:
     """The Polars dtype that holds an Arrow type's values."""
-    return pl.Series(values=pa.array([], type_)).dtype
+    import polars as pl
+
+    return pl.Series(values=pa.nulls(0, type_)).dtype
 
 
 def empty(schema: Mapping[str, DType]) -> pl.DataFrame:
     """No rows of these columns. To make one costs as much as a small query, so each is made once.
 
+    >>> import polars as pl
     >>> empty({"n": pl.Int64()}).shape
     (0, 1)
     """
@@ -222,16 +230,21 @@ def empty(schema: Mapping[str, DType]) -> pl.DataFrame:
 
 @cache
 def _empty(schema: tuple[tuple[str, DType], ...]) -> pl.DataFrame:
+    import polars as pl
+
     return pl.DataFrame(schema=dict(schema))
 
 
 def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """Frames of one schema, at least one, below each other. Those without rows cost nothing.
 
+    >>> import polars as pl
     >>> one = pl.DataFrame({"n": [1]})
     >>> stacked([one.clear(), one, one.clear()]) is one
     True
     """
+    import polars as pl
+
     frames = list(frames)
     full = [frame for frame in frames if frame.height]
     return pl.concat(full) if len(full) > 1 else (full or frames)[0]
@@ -240,6 +253,7 @@ def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
 def where(frame: pl.DataFrame, mask: pl.Series) -> pl.DataFrame:
     """The rows of which `mask` is true, not NULL. Where it is of all or of none, no query.
 
+    >>> import polars as pl
     >>> few = pl.DataFrame({"n": [1, None, 3]})
     >>> where(few, few["n"] > 1)["n"].to_list(), where(few, few["n"] > 3)["n"].to_list()
     ([3], [])
@@ -253,6 +267,7 @@ def where(frame: pl.DataFrame, mask: pl.Series) -> pl.DataFrame:
 def dropped(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
     """The frame without these columns, which need not be there; no query, as `drop` is one.
 
+    >>> import polars as pl
     >>> dropped(pl.DataFrame({"n": [1], "m": [2]}), "m").columns
     ['n']
     """
@@ -266,10 +281,14 @@ def polars_schema(columns: Schema) -> dict[str, pl.DataType]:
 def iso(instants: pl.Expr) -> pl.Expr:
     """TIMESTAMPs as text, all at once: what `format_instant` makes of each.
 
+    >>> import polars as pl
+    >>> from sqlwin.schema import INSTANT
     >>> far = pl.Series([0, 500_000, 253_402_300_800_000_000]).cast(INSTANT)
     >>> pl.select(iso(pl.lit(far))).to_series().to_list()
     ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.500000Z', '+10000-01-01T00:00:00Z']
     """
+    import polars as pl
+
     whole = instants.dt.timestamp("us") % SECOND == 0
     seconds = instants.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
     return pl.when(whole).then(seconds).otherwise(instants.dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ"))
@@ -277,6 +296,23 @@ def iso(instants: pl.Expr) -> pl.Expr:
 
 def iso_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """Every TIMESTAMP column as text; Python's datetime ends with the year 9999, this does not."""
+    import polars as pl
+
     return frame.with_columns(
         iso(pl.col(name)) for name, dtype in frame.schema.items() if isinstance(dtype, pl.Datetime)
     )
+
+
+def __getattr__(name: str) -> object:
+    """The constants that are types of Polars, made when they are first asked for."""
+    if name not in ("INSTANT", "PLACE", "DType"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import polars as pl
+
+    known = {
+        "INSTANT": pl.Datetime("us", "UTC"),
+        "PLACE": {TS: pl.Int64(), PART: pl.Int32(), SEQ: pl.Int64()},
+        "DType": pl.DataType | type[pl.DataType],
+    }
+    globals().update(known)
+    return known[name]

@@ -55,6 +55,13 @@ def parser() -> argparse.ArgumentParser:
     _add_timeline(commands.add_parser("timeline", help="draw what came, and what was emitted"))
     _add_state(commands.add_parser("state", help="ask the state that a checkpoint keeps"))
     _add_shell(commands.add_parser("shell", help="type statements, or pipe them in"))
+    new = commands.add_parser("new", help="write a first project: a query, its data, a test")
+    new.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="DIR")
+    fmt = commands.add_parser("fmt", help="lay out scripts, and nothing else of them")
+    fmt.add_argument("files", nargs="+", type=Path, metavar="FILE", help="- is standard input")
+    fmt.add_argument("--check", action="store_true", help="write nothing; 1 where one would change")
+    completion = commands.add_parser("completion", help="complete this command in a shell")
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
     doctor = commands.add_parser("doctor", help="look whether this machine has what a run needs")
     doctor.add_argument("--quick", action="store_true", help="start no engine")
     return made
@@ -113,6 +120,7 @@ def _add_test(test: argparse.ArgumentParser) -> None:
     test.add_argument("--junit", type=Path, metavar="FILE", help="results as JUnit's XML too")
     test.add_argument("--new", type=Path, metavar="QUERY.sql", help="write a golden of its rows")
     test.add_argument("-o", "--output", type=Path, metavar="FILE", help="of --new")
+    test.add_argument("--query", metavar="SINK", help="of --new: which of several queries")
     test.add_argument("--rows", type=int, default=20, metavar="N", help="of each stream of --new")
     test.add_argument(
         "--param", action="append", default=[], metavar="name=value", help="a parameter of --new"

@@ -14,14 +14,16 @@ from sqlwin.sql import script
 
 def script_of(arguments: argparse.Namespace) -> Script:
     parsed = script(
-        _text(arguments.file), params=params(arguments.param), infer=inferred_from(base(arguments))
+        text_of(arguments.file),
+        params=params(arguments.param),
+        infer=inferred_from(base(arguments)),
     )
     if not parsed.statements and arguments.command != "check":
         raise InputError(f"{arguments.file} asks for nothing: it has no SELECT and no INSERT INTO")
     return parsed
 
 
-def _text(file: Path) -> str:
+def text_of(file: Path) -> str:
     try:
         if str(file) == "-":
             return sys.stdin.read()

@@ -6,12 +6,15 @@ then those that take them as Spark turns STRING into other types, and others int
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 
 import pyarrow as pa
 
+from sqlwin.functions.advice import instead
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, Overload
 from sqlwin.functions.core.guards import guarded, is_null
@@ -30,8 +33,21 @@ def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
         wrapped = [(each, _as_lambdas(each, arguments)) for each in function.overloads]
         found = _of_overloads(function, [pair for pair in wrapped if pair[1] != arguments])
     if found is None:
+        _refuse_another_order(function, arguments)
         raise _not_taken(function, arguments)
     return found
+
+
+def _refuse_another_order(function: Function, arguments: Sequence[Argument]) -> None:
+    """Refused where the same arguments, as they are, would be taken in another order."""
+    given = [arg.type for arg in arguments if isinstance(arg, Typed)]
+    if not function.name.isidentifier() or not 1 < len(given) == len(arguments) < 4:
+        return
+    for order in list(permutations(given))[1:]:
+        for overload, text in zip(function.overloads, signatures(function), strict=True):
+            if tuple(given) != order and overload.signature.match(order, False) is not None:
+                own = function.name.upper()
+                raise Refused(f"{own} takes its arguments in another order", text)
 
 
 def _of_overloads(
@@ -147,10 +163,22 @@ def _lambda(overload: Overload, pattern: Pattern, arg: Lambda, match: Match) -> 
     return body
 
 
+_LETTERS = {"N": "NUMBER", "I": "INTEGER", "F": "FLOAT or DOUBLE", "O": "ORDERED"}
+_LETTER = re.compile(rf"\b[{''.join(_LETTERS)}]\b")
+
+
+def signatures(function: Function) -> list[str]:
+    """As messages have them, with words for letters: `ROUND(NUMBER, INT) -> NUMBER`."""
+    own = function.name.upper() if function.name.isidentifier() else function.name
+    texts = (overload.signature.text.replace("!", "") for overload in function.overloads)
+    return [own + _LETTER.sub(lambda found: _LETTERS[found[0]], text) for text in texts]
+
+
 def _not_taken(function: Function, arguments: Sequence[Argument]) -> Refused:
     given = ", ".join(
         name(arg.type).upper() if isinstance(arg, Typed) else "a lambda" for arg in arguments
     )
     own = function.name.upper() if function.name.isidentifier() else function.name
-    legal = [f"{own}{overload.signature.text}" for overload in function.overloads]
-    return Refused(f"{own} does not take {given or 'nothing'}", legal=", ".join(legal[:4]))
+    types = [arg.type for arg in arguments if isinstance(arg, Typed)]
+    legal = instead(function.name, types) or ", ".join(signatures(function)[:4])
+    return Refused(f"{own} does not take {given or 'nothing'}", legal=legal)

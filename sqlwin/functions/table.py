@@ -1,7 +1,8 @@
 """All functions and operators that an expression may call, by name.
 
 Each room of the package has its own in `FUNCTIONS`; a name stands for one of them. `MORE` has
-overloads for functions of other rooms, by name. What is not
+overloads for functions of other rooms, by name. `rooms` knows which module has which name, and
+a module is imported when one of its functions is first looked up. What is not
 here reaches nothing: it is refused, with the nearest name that is.
 
 >>> find("UCASE").name
@@ -12,38 +13,60 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 
-from sqlwin.functions import dialects, texts
-from sqlwin.functions.casts import functions as cast_functions
 from sqlwin.functions.core.entry import Function, Overload
-from sqlwin.functions.csv import functions as csv
-from sqlwin.functions.formats import functions as formats
-from sqlwin.functions.json import functions as json
-from sqlwin.functions.logic import comparison, conditions
-from sqlwin.functions.nested import arrays, maps, structs
-from sqlwin.functions.numbers import arithmetic, bits, mathematics
-from sqlwin.functions.times import dates, intervals, processing
+from sqlwin.functions.rooms import index, modules_of
 
 ROOMS = (
-    *(arithmetic, bits, cast_functions, comparison, conditions, mathematics),
-    *(texts, json, csv),
-    *(dates, formats, intervals, processing, dialects),
-    *(arrays, maps, structs),
+    *("numbers.arithmetic", "numbers.bits", "casts.functions", "logic.comparison"),
+    *("logic.conditions", "numbers.mathematics"),
+    *("texts.functions", "json.functions", "csv.functions"),
+    *("times.dates", "formats.functions", "times.intervals", "times.processing", "dialects"),
+    *("nested.arrays", "nested.maps", "nested.structs"),
 )
+"""As docs/functions.md has them."""
 
 
-def _table() -> dict[str, Function]:
-    table: dict[str, Function] = {}
-    for room in ROOMS:
-        for function in room.FUNCTIONS:
-            for name in function.names:
-                assert name not in table, f"{name} is there twice"
-                table[name] = function
-    for room in ROOMS:
-        for name, overloads in getattr(room, "MORE", {}).items():
-            table[name] = _more(table.get(name), name, overloads)
-    return table
+def rooms() -> list[ModuleType]:
+    """All of them, imported."""
+    return [_module(room) for room in ROOMS]
+
+
+class _Table(Mapping[str, Function]):
+    """Names are there before their functions are made."""
+
+    def __getitem__(self, name: str) -> Function:
+        return _function(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in index()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(index())
+
+    def __len__(self) -> int:
+        return len(index())
+
+
+TABLE: Mapping[str, Function] = _Table()
+
+
+@cache
+def _function(name: str) -> Function:
+    """KeyError where there is none of this name."""
+    found: Function | None = None
+    for module in map(_module, modules_of(name)):
+        own = [function for function in module.FUNCTIONS if name in function.names]
+        assert len(own) + (found is not None) <= 1, f"{name} is there twice"
+        found = own[0] if own else _more(found, name, module.MORE[name])
+    if found is None:
+        raise KeyError(name)
+    return found
 
 
 def _more(found: Function | None, name: str, overloads: tuple[Overload, ...]) -> Function:
@@ -52,7 +75,8 @@ def _more(found: Function | None, name: str, overloads: tuple[Overload, ...]) ->
     return replace(known, overloads=(*known.overloads, *overloads))
 
 
-TABLE = _table()
+def _module(room: str) -> ModuleType:
+    return import_module(f"sqlwin.functions.{room}")
 
 
 def find(name: str) -> Function | None:

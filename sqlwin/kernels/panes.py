@@ -97,6 +97,18 @@ def span_of(window: Aligned, first: int, last: int) -> tuple[int, int]:
     return (START, END) if first <= ENDLESS <= last else (0, 0)
 
 
+def ends_between(window: Aligned, after: int, until: int) -> bool:
+    """Whether a time window, with rows or without, ends at after < end <= until.
+
+    >>> minute = Hop(size=60, advance=60)
+    >>> ends_between(minute, 60, 119), ends_between(minute, 60, 120)
+    (False, True)
+    """
+    if isinstance(window, Whole):
+        return after < ENDLESS <= until
+    return ends_at(after, window)[0] <= until
+
+
 def origin(window: Hop | Cumulate) -> int:
     """Where windows are aligned: the epoch and an offset, or the first message, which is 1."""
     return window.offset + (1 if window.unit is Unit.ROWS else 0)

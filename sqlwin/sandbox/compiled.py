@@ -21,10 +21,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-import duckdb
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    import duckdb
 
 PLANS = 256
 """Statements a connection keeps, those used last."""
@@ -106,6 +109,6 @@ def run_compiled(con: duckdb.DuckDBPyConnection, query: str, rows: pa.Table) -> 
 
     None where it is new, and may not come again: a plan pays from the second call on."""
     if not hasattr(_local, "statements"):
-        _local.statements = WeakKeyDictionary[duckdb.DuckDBPyConnection, Statements]()
+        _local.statements = WeakKeyDictionary["duckdb.DuckDBPyConnection", Statements]()
     statements: Statements = _local.statements.setdefault(con, Statements())
     return statements.run(con, query, rows)

@@ -21,11 +21,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from sqlwin.functions.core.vectors import PREFIX, register
 from sqlwin.sandbox.bounds import MACROS
+
+if TYPE_CHECKING:
+    import duckdb
 
 MEMORY = "1GB"
 """Of what DuckDB allocates for the scalars of a thread. Values are limited by `bounds`."""
@@ -49,6 +51,8 @@ def locked(memory: str | None = None, setup: str = "") -> duckdb.DuckDBPyConnect
 
     setup: statements to run before the configuration is locked.
     """
+    import duckdb
+
     con = duckdb.connect(config=_CONFIG | ({} if memory is None else {"memory_limit": memory}))
     con.sql(f"SET TimeZone = 'UTC'; {setup} SET lock_configuration = true")
     return con

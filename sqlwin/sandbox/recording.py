@@ -23,16 +23,17 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-import duckdb
 import pyarrow as pa
-from duckdb.func import FunctionNullHandling
-from duckdb.sqltypes import VARCHAR
 
 from sqlwin.functions.core.vectors import PREFIX, computing, create
 from sqlwin.sandbox.bounds import MACROS
 from sqlwin.sandbox.locked import AS_WRITTEN, MEMORY, locked
 from sqlwin.sandbox.reasons import reason
+
+if TYPE_CHECKING:
+    import duckdb
 
 AT = "__at"
 """The column that numbers the rows."""
@@ -59,6 +60,9 @@ def recording() -> duckdb.DuckDBPyConnection:
         _local.known = set()
         create(con, f"{_OWN}error", _error, [pa.int64(), pa.string()], pa.null())
         # TRY takes no DuckDB function that is volatile, as `error` is, which these macros call
+        from duckdb.func import FunctionNullHandling
+        from duckdb.sqltypes import VARCHAR
+
         special = FunctionNullHandling.SPECIAL
         con.create_function("__raise", _raise, [VARCHAR], VARCHAR, null_handling=special)
         con.execute(f'CREATE TEMP MACRO error(m) AS CAST(__raise(m) AS "NULL"); {MACROS}')

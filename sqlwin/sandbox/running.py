@@ -10,7 +10,8 @@ sqlwin.sandbox.running.Failed: [CAST_INVALID_INPUT] The value 'x' of the type "S
 
 from __future__ import annotations
 
-import duckdb
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 
 from sqlwin.functions.core.vectors import PREFIX
@@ -21,6 +22,9 @@ from sqlwin.sandbox.compiled import run_compiled
 from sqlwin.sandbox.locked import know, running
 from sqlwin.sandbox.reasons import reason
 from sqlwin.sandbox.tree import VALUES, calls
+
+if TYPE_CHECKING:
+    import duckdb
 
 SECONDS = 5.0
 """Of the processor, for one row or few."""
@@ -77,6 +81,8 @@ def _run(
     called: tuple[str, ...],
     at_once: int | None,
 ) -> pa.Table:
+    import duckdb
+
     bounded = at_once is not None or any(name.startswith(PREFIX) for name in called)
     try:
         with watched(con, seconds(rows.num_rows)):

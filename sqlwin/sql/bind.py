@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.plan.explain.functions import described, names
 from sqlwin.plan.ir.nodes import (
     Describe,
@@ -22,6 +23,7 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.options.connectors import is_positive
+from sqlwin.plan.options.elsewhere import SETTINGS as OF_ANOTHER
 from sqlwin.plan.options.settings import FIXED, SETTINGS, SPARK
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.plan.properties.facts import (
@@ -241,7 +243,7 @@ def _show(binding: Binding, statement: ast.ShowAll) -> None:
 def _describe_function(binding: Binding, statement: ast.DescribeFunctionOf) -> None:
     name = statement.name.text
     if described(name) is None:
-        near = nearest(name.lower(), names())
+        near = nearest(name.lower(), names(), ELSEWHERE)
         raise QueryError(f"no function is called {name}{near}", statement.name.span)
     binding.answers.append(DescribeFunction(name))
 
@@ -268,7 +270,7 @@ def _set(binding: Binding, statement: ast.Set) -> None:
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
         legal = f"{legal}; {JOIN_WINDOW} (small, large); {', '.join(OPTIONS)}"
-        near = nearest(statement.name, (*SETTINGS, JOIN_WINDOW, *OPTIONS))
+        near = nearest(statement.name, (*SETTINGS, JOIN_WINDOW, *OPTIONS), OF_ANOTHER)
         message = f"there is no setting {statement.name}{near}"
         raise QueryError(message, statement.span, legal=legal)
     if not is_positive(value):

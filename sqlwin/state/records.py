@@ -68,10 +68,10 @@ def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.Da
         return
     slices = (times // layout.slice_width * layout.slice_width).alias("\0slice")
     parts = records.with_columns(slices).partition_by(
-        "\0slice", maintain_order=True, include_key=True
+        "\0slice", maintain_order=True, include_key=False
     )
     for part in parts:
-        yield int(part["\0slice"][0]), part.drop("\0slice")
+        yield layout.slice_of(int(part[layout.time][0])), part
 
 
 def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:

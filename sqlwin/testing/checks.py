@@ -50,9 +50,15 @@ def _step(golden: Golden, step: Step, found: StepResult) -> Iterator[str]:
             block = step.check(kind)
             if block is not None or kind not in ("table", "windows"):
                 rows = read(block.lines if block else ())
-                different = difference(rows, found_table, golden.within)
+                different = difference(rows, _asked(kind, rows, found_table), golden.within)
                 named = f"{kind}, line {block.line}" if block else kind
                 yield from [f"{where}\n{named}:\n{different}"] if different else []
+
+
+def _asked(kind: str, rows: Table, found: Table) -> Table:
+    """Of errors the columns that the golden has: a reason is enough."""
+    fewer = kind == "errors" and rows.columns and {*rows.columns} <= {*found.columns}
+    return found.only(rows.columns) if fewer else found
 
 
 def _tables(golden: Golden, found: StepResult) -> dict[str, Table]:
@@ -98,7 +104,10 @@ def _written(golden: Golden, step: Step, found: StepResult | None) -> list[Block
         return []
     if found.failed is not None:
         return [Block("fails", "", tuple(found.failed.splitlines()))]
-    lines = {kind: tuple(write(shown)) for kind, shown in _tables(golden, found).items()}
+    tables = _tables(golden, found)
+    errors = step.check("errors")
+    tables["errors"] = _asked("errors", read(errors.lines if errors else ()), found.errors)
+    lines = {kind: tuple(write(shown)) for kind, shown in tables.items()}
     kept = {"expect": True, "errors": bool(lines["errors"]), "table": step.check("table")}
     written = [Block(kind, "", lines[kind]) for kind in lines if kept.get(kind)]
     claim = step.check("windows")

@@ -60,7 +60,7 @@ def _new(arguments: argparse.Namespace, say: Callable[[str], None], params: dict
         raise InputError("--new stands alone: it writes a golden of one query")
     if path.exists():
         raise InputError(f"{path} is there already; -o names another file")
-    golden = record(query, path, arguments.rows, params)
+    golden = record(query, path, arguments.rows, params, arguments.query)
     path.write_text(render(golden), encoding="utf-8")
     say(f"written: {path}, {len(golden.steps())} steps; read it: it is what the query emits today")
     return 0

@@ -44,7 +44,7 @@ def _chosen(golden: Golden, whole: Script) -> Query:
         wanted = "" if named is None else f" has no query {named}:"
         raise InputError(
             f"{golden.name}:{wanted} the script has {len(queries)} queries; `query: …` in the head "
-            f"of the golden says which, one of {', '.join(found) or 'none'}"
+            f"of the golden, or --query of --new, says which, one of {', '.join(found) or 'none'}"
         )
     return found[named]
 

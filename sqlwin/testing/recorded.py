@@ -13,16 +13,15 @@ from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
-import polars as pl
-
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.properties.facts import sources_of, tables_of
-from sqlwin.runtime.connectors.sources import source_of
-from sqlwin.runtime.files.file_progress import FileProgress
+from sqlwin.runtime.connectors.sources import FileSource, Source, source_of
+from sqlwin.runtime.files.file_progress import FileProgress, Piece
 from sqlwin.schema import PART, SEQ
-from sqlwin.testing.cells import of_arrow, write
+from sqlwin.testing.cells import Table, cell, of_arrow, write
 from sqlwin.testing.checks import rewritten
+from sqlwin.testing.feeds import whole
 from sqlwin.testing.golden import Block, Golden
 from sqlwin.testing.opened import bound
 from sqlwin.testing.runner import EMBEDDED
@@ -31,18 +30,23 @@ ROWS, STATIC_ROWS, STEP = 20, 1_000, 5
 
 
 def record(
-    query: Path, golden: Path, rows: int = ROWS, params: dict[str, str] | None = None
+    query: Path,
+    golden: Path,
+    rows: int = ROWS,
+    params: dict[str, str] | None = None,
+    named: str | None = None,
 ) -> Golden:
     """The golden of a script as `golden` would hold it; nothing is written.
 
-    rows: of each stream. InputError where a source cannot be read or has no rows; QueryError for a
-    mistake in the script.
+    rows: of each stream. named: which query of several. InputError where a source cannot be read
+    or has no rows; QueryError for a mistake in the script.
     """
-    named = Path(os.path.relpath(query, golden.parent)).as_posix()
+    script = Path(os.path.relpath(query, golden.parent)).as_posix()
     title = query.stem.replace("_", " ")
     head = {"title": f"the first rows of {title}", "why": "a change of its results is to be seen"}
+    head |= {} if named is None else {"query": named}
     head |= {f"param {name}": text for name, text in (params or {}).items()}
-    bare = Golden(golden.stem, head, (Block("query", named, ()),), golden.parent)
+    bare = Golden(golden.stem, head, (Block("query", script, ()),), golden.parent)
     feeds = list(_feeds(bare, query.parent, rows))
     made = replace(
         bare, blocks=(*bare.blocks, *feeds, Block("drain", "", ()), Block("table", "", ()))
@@ -59,33 +63,46 @@ def _feeds(golden: Golden, base: Path, rows: int) -> Iterator[Block]:
     streams = {stream.name: stream for stream in sources_of(query.plan)}
     static = {table.name for table in tables_of(query.plan)}
     for name in sorted(static):
-        yield _feed(name, first_rows(streams[name], base, STATIC_ROWS))
+        yield _feed(name, _first(streams[name], base, STATIC_ROWS))
     cut = [
-        [_feed(name, part) for part in first_rows(stream, base, rows).iter_slices(STEP)]
+        [_feed(name, part) for part in _slices(_first(stream, base, rows))]
         for name, stream in streams.items()
         if name not in static
     ]
     yield from (feed for turn in zip_longest(*cut) for feed in turn if feed is not None)
 
 
-def _feed(stream: str, rows: pl.DataFrame) -> Block:
-    return Block("feed", stream, tuple(write(of_arrow(rows.to_arrow()))))
+def _slices(rows: Table) -> Iterator[Table]:
+    for at in range(0, len(rows.rows), STEP):
+        yield replace(rows, rows=rows.rows[at : at + STEP])
 
 
-def first_rows(stream: Stream, base: Path, rows: int) -> pl.DataFrame:
-    """Well-formed rows of its source, in the order of the run; malformed ones are passed over.
+def _feed(stream: str, rows: Table) -> Block:
+    return Block("feed", stream, tuple(write(rows)))
 
-    InputError where there are none.
-    """
+
+def _first(stream: Stream, base: Path, rows: int) -> Table:
+    """Malformed rows of a file among them, for they are part of what comes; of another source
+    they are passed over."""
     source, progress = source_of(stream), FileProgress()
     source.find(progress, base, ends=True)
-    found: list[pl.DataFrame] = []
+    found: list[Table] = []
     for number in progress.left():
         piece = progress.piece(number)
         located = replace(piece, path=source.split(piece.path, base))
-        found.append(source.read(located, number).rows.head(rows - sum(map(len, found))))
-        if sum(map(len, found)) >= rows:
+        found.append(_read(source, located, number))
+        if sum(len(each.rows) for each in found) >= rows:
             break
-    if not sum(map(len, found)):
+    every = tuple(row for each in found for row in each.rows)
+    if not every:
         raise InputError(f"{stream.name} has no rows to record: its source is empty")
-    return pl.concat(found).drop(PART, SEQ)
+    return replace(found[0], rows=every[:rows])
+
+
+def _read(source: Source, piece: Piece, number: int) -> Table:
+    came = source.read(piece, number)
+    if isinstance(source, FileSource) and len(came.errors) and piece.lo == 0:
+        rows = whole(piece.path, source.stream, Path(piece.path).name)
+        columns = tuple(column.name for column in source.stream.columns)
+        return Table(columns, tuple(tuple(cell(row[name]) for name in columns) for row in rows))
+    return of_arrow(came.rows.drop(PART, SEQ).to_arrow())

@@ -125,6 +125,7 @@ class _Axes:
             labelBaseline="top",
             labelOffset=3,
             labelLimit=150,
+            minExtent=58,  # the live page begins without labels
             titleAnchor="start",
             titleAngle=0,
             titleAlign="left",

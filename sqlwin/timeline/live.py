@@ -24,6 +24,7 @@ from sqlwin.instants import END, START, format_duration, format_instant
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.metrics import QueryMetrics
 from sqlwin.runtime.connectors.progress import BatchRows
+from sqlwin.runtime.rows.error_stream import EXPIRED
 from sqlwin.timeline.marks import labels, marks
 from sqlwin.timeline.observers import begun, named, recorded, recorders
 from sqlwin.timeline.page import page
@@ -64,7 +65,10 @@ class _Query:
         self.reads.append((at, rows.read))
         while at - self.reads[0][0] > RATE_SECONDS:
             self.reads.popleft()
-        counts = {"read": rows.read, "emitted": len(rows.results), "expired": len(batch.expired)}
+        expired = sum(each.reason.startswith(EXPIRED) for each in batch.expired)
+        refused = len(batch.expired) - expired
+        counts = {"read": rows.read, "emitted": len(rows.results)}
+        counts |= {"expired": expired, "refused": refused}
         for name, count in counts.items():
             self.totals[name] = self.totals.get(name, 0) + count
 
@@ -80,7 +84,8 @@ class _Query:
         rate = sum(read for _, read in (reads[1:] or reads)) / seconds
         found = [("rows/s", f"{rate:,.0f}"), ("rows read", f"{self.totals.get('read', 0):,}")]
         found += [
-            (name, f"{self.totals.get(name, 0):,}") for name in ("emitted", "late", "expired")
+            (name, f"{self.totals.get(name, 0):,}")
+            for name in ("emitted", "late", "expired", "refused")
         ]
         return found + (_measured(self.last) if self.last is not None else [])
 

@@ -22,7 +22,7 @@ from sqlwin.runtime.rows.instants import micros
 from sqlwin.testing.golden import START_OF_CLOCK, Golden, Step
 from sqlwin.testing.in_process import do
 from sqlwin.testing.opened import bound
-from sqlwin.testing.recorded import first_rows
+from sqlwin.timeline.first_rows import first_rows
 from sqlwin.timeline.recorder import Recorder
 from sqlwin.timeline.recording import Batch, Recording
 

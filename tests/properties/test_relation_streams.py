@@ -12,27 +12,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
-import polars as pl
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.instants import SECOND, format_instant
+from sqlwin.instants import SECOND
 from sqlwin.sql import script
 from tests.properties.deliveries import START
 from tests.properties.duck import connection
 from tests.properties.hosts import Host, fast_hosts
+from tests.properties.relation_feeds import (
+    DELAY,
+    STREAM,
+    Answers,
+    Push,
+    emitted,
+    rows_of,
+    table,
+)
 
-DELAY, FAR = 3, 10_000
-STREAM = """CREATE STREAM s (id BIGINT, k STRING, v BIGINT, ts TIMESTAMP,
-  WATERMARK FOR ts AS ts - INTERVAL '3' SECOND);
-"""
-Push = list[tuple[str | None, int, int]]
-Answers = Counter[tuple[Any, ...]]
-"""Rows, each as often as it is there."""
+FAR = 10_000
 PUSHES = st.lists(
     st.lists(
         st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3), st.integers(0, 25)),
@@ -44,43 +43,13 @@ PUSHES = st.lists(
 )
 
 
-def emitted(text: str, pushes: list[Push], host: Host) -> list[Answers]:
-    """After each push, and after the end of input: what it emitted."""
-    runs, out, first = host(script(STREAM + text)), [], 0
-    for push in pushes:
-        query = next(runs)
-        query.push("s", _rows(push, first))
-        first += len(push)
-        out.append(_values(query))
-    query = next(runs)
-    query.drain()
-    return [*out, _values(query)]
-
-
-def _rows(push: Push, first: int) -> list[dict[str, Any]]:
-    return [
-        {"id": first + at, "k": k, "v": v, "ts": format_instant(START + ts * SECOND)}
-        for at, (k, v, ts) in enumerate(push)
-    ]
-
-
-def _values(query: EmbeddedQuery) -> Answers:
-    found = pl.DataFrame(pl.from_arrow(query.results()))
-    assert query.expired().num_rows == 0
-    assert set(found["op"]) <= {"+I"}
-    return Counter(found.drop("op", "emit", "revision", "row_key").rows())
-
-
 def batch(text: str, pushes: list[Push]) -> list[Answers]:
     """DuckDB's answer after each push; `{w}` in the text is the watermark in seconds."""
     con, out = connection(), []
     for upto in [*range(len(pushes) + 1)]:
         rows = [row for push in pushes[: upto + 1] for row in push]
         watermark = FAR if upto == len(pushes) else max(ts for _, _, ts in rows) - DELAY
-        columns = {"id": list(range(len(rows)))}
-        named = {name: [row[at] for row in rows] for at, name in enumerate(("k", "v", "ts"))}
-        schema = pa.schema([("id", pa.int64()), ("k", pa.string()), ("v", pa.int64())])
-        con.register("s", pa.table(columns | named, schema.append(pa.field("ts", pa.int64()))))
+        con.register("s", table(rows))
         out.append(Counter(con.sql(text.format(w=watermark)).fetchall()))
         con.unregister("s")  # others have a view of that name
     return out
@@ -121,6 +90,18 @@ def test_last_rows(pushes: list[Push], host: Host, word: str, n: int, keyed: boo
     text = f"{word}(SELECT id, v FROM s [{by} ROWS {n}])"
     expected = sum(OF[word](relations), Counter())
     assert sum(emitted(text, pushes, host), Counter()) == expected
+
+
+@given(PUSHES, fast_hosts(), st.integers(1, 4), st.booleans())
+def test_aggregates_of_last_rows(pushes: list[Push], host: Host, n: int, keyed: bool) -> None:
+    """Of all groups, at each message."""
+    ones = [[row] for push in pushes for row in push]
+    by = "PARTITION BY k" if keyed else ""
+    last = f"SELECT * FROM s QUALIFY ROW_NUMBER() OVER ({by} ORDER BY id DESC) <= {n}"
+    query = "SELECT v, COUNT(*) AS n, MAX(k) AS k FROM {rows} WHERE v >= 1 GROUP BY v"
+    *relations, _ = batch(query.format(rows=f"({last})"), ones)
+    text = f"RSTREAM({query.format(rows=f's [{by} ROWS {n}]')})"
+    assert sum(emitted(text, pushes, host), Counter()) == sum(relations, Counter())
 
 
 @given(PUSHES, fast_hosts(), st.integers(1, 9), st.integers(0, 3))
@@ -254,7 +235,7 @@ def test_aggregates_of_aggregates(pushes: list[Push], host: Host, size: int, lea
     runs, out, first = host(script(STREAM + text)), [], 0
     for push in pushes:
         query = next(runs)
-        query.push("s", _rows(push, first))
+        query.push("s", rows_of(push, first))
         first += len(push)
         out += query.results().to_pylist()
     query = next(runs)

@@ -5,6 +5,7 @@
 | a table on the right, whatever it is | `ReferenceStatic`      |
 | `AsOf`                               | `ReferenceAsOf`        |
 | `JoinSessions`                       | `ReferenceSessionJoin` |
+| `JoinStays`                          | `ReferenceRelationJoin`|
 | `JoinWindow`                         | `ReferenceJoin`        |
 
 With a TTL of a side it stands in one that forgets (`joins/forgetting.py`).
@@ -26,19 +27,23 @@ from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
+from sqlwin.stays import JoinStays
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.joins import join_sides
 from tests.reference.joins.asof import ReferenceAsOf
 from tests.reference.joins.forgetting import ForgettingAsOf, ForgettingJoin, ForgettingSessions
 from tests.reference.joins.joins import ReferenceJoin
+from tests.reference.joins.relations import ReferenceRelationJoin, Standing
 from tests.reference.joins.session_joins import ReferenceSessionJoin
 from tests.reference.joins.statics import ReferenceStatic
 
 ANYWHERE = JoinWindow(Unit.RANGE, None, None)
 Sources = Scan | StaticScan
 NAMES = ("left", "right")
-Single = ReferenceJoin | ReferenceAsOf | ReferenceSessionJoin | ReferenceStatic
+Single = (
+    ReferenceJoin | ReferenceAsOf | ReferenceSessionJoin | ReferenceStatic | ReferenceRelationJoin
+)
 Forgetful = ForgettingJoin | ForgettingAsOf | ForgettingSessions
 
 
@@ -71,6 +76,8 @@ def joined(query: Query, join: Join, derives: bool) -> Lowered:
 
 
 def _definition(join: Join, update_before: bool) -> Single:
+    if join.stays is not None:
+        return _of_relations(join, join.stays)
     left, right = (_side(join, at) for at in range(2))
     how = (join.kind, join.policy, update_before)
     residual = None if join.residual is None else Residual(join.residual)
@@ -87,6 +94,16 @@ def _definition(join: Join, update_before: bool) -> Single:
     return ReferenceJoin(left, right, *how, residual=residual)
 
 
+def _of_relations(join: Join, match: JoinStays) -> ReferenceRelationJoin:
+    retain, residual = join.policy.retain, None
+    assert retain is not None
+    if join.residual is not None:
+        residual = Residual(join.residual)
+    left = Standing(polars_schema(join.left.schema), join.left_keys, match.left)
+    right = Standing(polars_schema(join.right.schema), join.right_keys, match.right)
+    return ReferenceRelationJoin(left, right, join.kind, retain, match, residual)
+
+
 def _side(join: Join, at: int) -> join_sides.Side:
     """Where a side is numbered by event time, messages of the other have the watermark's time."""
     name, by_time = NAMES[at], ordered_sides(join)
@@ -101,7 +118,7 @@ def _side(join: Join, at: int) -> join_sides.Side:
 
 def _window(join: Join, at: int) -> JoinWindow:
     """How far partners are from the rows of a side."""
-    if join.static or not isinstance(join.match, JoinWindow):
+    if join.static or join.stays is not None or not isinstance(join.match, JoinWindow):
         return ANYWHERE
     return join.match if at == 0 else join.match.mirrored
 

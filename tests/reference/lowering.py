@@ -51,8 +51,10 @@ from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
+from sqlwin.stays import Stay
 from sqlwin.windows import Cumulate, Hop, Reach, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
+from tests.reference.definitions.at_once import ReferenceAtOnce
 from tests.reference.definitions.forgetting import Forgetting
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.late_frames import LateFrames
@@ -63,11 +65,13 @@ from tests.reference.definitions.topn import ReferenceTopN, Top
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition, takes_part
 from tests.reference.joining import joined
+from tests.reference.joins.relations import ReferencePresent, Standing
 from tests.reference.kernels.windows import pane_of, windows_holding
 from tests.reference.operator import ReferenceOperator
 
 Window = WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank
 Inner = WindowAggregate | OverAggregate | TopN | WindowedRelation
+Bare = ReferencePresent | ReferenceAtOnce
 Functions = tuple[PythonAggregate, ...]
 
 
@@ -180,14 +184,14 @@ def _buckets(window: Window) -> tuple[str, ...]:
 def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
     """The operator, and what its TTL makes it forget."""
     operator, ttl = _operator(query, window, scan, derives), _policy(window).ttl
-    if ttl is None or isinstance(operator, ReferenceRelation):
+    if ttl is None or isinstance(operator, ReferenceRelation | Bare):
         return operator
     return Forgetting(operator, ttl, ttl_keys(window))
 
 
 def _operator(
     query: Query, window: Window, scan: Scan, derives: bool
-) -> ReferenceOperator | ReferenceTopN | ReferenceRelation:
+) -> ReferenceOperator | ReferenceTopN | ReferenceRelation | Bare:
     if weighted(window):
         refuse_weighted(window)
     carried = polars_schema(_input(window).schema)
@@ -200,9 +204,15 @@ def _operator(
         return ReferenceTopN(
             replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
         )
+    if isinstance(window, WindowedRelation) and window.there is not None:
+        stay = Stay(rows=1, partition=window.partition, there=window.there)
+        return ReferencePresent(Standing(carried, (), stay), window.instant)
     if isinstance(window, WindowedRelation):
         given = window.instants, window.instant
         return ReferenceRelation(stream.name, carried, _moving(window), *given)
+    if isinstance(window, WindowAggregate) and window.at_once:
+        values = tuple(_value(call, query.functions) for call in window.aggregates)
+        return ReferenceAtOnce(carried, polars_schema(window.schema), window.keys, values)
     buckets, frames = _buckets(window), _frames(_inner(window))
     return ReferenceOperator(
         Definition(

@@ -84,12 +84,23 @@ def test_a_busy_machine_has_minutes() -> None:
     ("module", "without"),
     [
         ("sqlwin.spark.source", {"numpy", "polars", "pyarrow", "duckdb", "sqlglot", "lark"}),
-        ("sqlwin.spark.reader", {"sqlglot", "lark", "pandas", "sqlwin.sql"}),
-        ("sqlwin.spark.bucket", {"sqlglot", "lark", "sqlwin.sql"}),
+        ("sqlwin.spark.reader", {"duckdb", "sqlglot", "lark", "pandas", "sqlwin.sql"}),
+        ("sqlwin.spark.bucket", {"duckdb", "sqlglot", "lark", "sqlwin.sql"}),
         ("sqlwin.spark.early", {"pyspark", "numpy"}),
     ],
 )
 def test_a_process_of_spark_imports_what_it_needs(module: str, without: set[str]) -> None:
+    assert not without & imported(module)
+
+
+def imported(module: str) -> set[str]:
     code = f"import sys, {module}; print(*sys.modules)"
-    known = subprocess.check_output([sys.executable, "-c", code], text=True).split()
-    assert not without & set(known)
+    return set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
+
+
+@pytest.mark.parametrize(
+    ("module", "most"),
+    [("sqlwin.spark.source", 5), ("sqlwin.spark.reader", 225), ("sqlwin.spark.bucket", 200)],
+)
+def test_modules_of_a_process_of_spark(module: str, most: int) -> None:
+    assert sum(name.partition(".")[0] == "sqlwin" for name in imported(module)) <= most

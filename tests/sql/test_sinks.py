@@ -95,7 +95,10 @@ def test_what_stays_can_be_appended(query: str) -> None:
 def test_there_are_three_kinds() -> None:
     error = mistake("CREATE SINK s WITH (connector = 'none', changelog = 'delta')")
     assert error.message == "sink s has an unknown changelog 'delta'"
-    assert (underlined(error), error.legal) == ("s", "append, upsert, retract")
+    assert (underlined(error), error.legal) == (
+        "changelog = 'delta'",
+        "append, upsert, retract",
+    )
 
 
 def test_a_checkpoint_knows_whether_both_halves_are_reported() -> None:

@@ -39,6 +39,7 @@ def chromium() -> Iterator[Browser]:
 def opened(browser: Browser, address: str) -> Iterator[Opened]:
     """A page, once its chart is drawn."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)  # machines differ
     found = Opened(page)
     page.on("request", lambda request: found.requests.append(request.url))
     page.on("pageerror", lambda error: found.complaints.append(str(error)))

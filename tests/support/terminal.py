@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -45,7 +46,10 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.child.close(force=True)
+        if self.child.isalive():
+            self.child.kill(signal.SIGKILL)
+            self.child.wait()
+        self.child.close()
 
     @property
     def text(self) -> str:
@@ -80,5 +84,4 @@ class Terminal:
                 self.stream.feed(self.child.read_nonblocking(65_536, timeout=PATIENCE))
             except pexpect.EOF:
                 break
-        self.child.close()
-        return int(self.child.exitstatus or 0)
+        return int(self.child.wait())

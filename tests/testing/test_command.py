@@ -94,12 +94,51 @@ def test_rows_may_lie_in_files(project: Path, capsys: pytest.CaptureFixture[str]
     assert main(["test"]) == 0
 
 
+BAD = "zone,fare,ts\nnorth,much,2024-01-01T09:00:10Z\n,2,2024-01-01T09:00:20Z\n"
+
+
+def test_malformed_rows_of_a_file_are_errors_of_their_step(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "bad.csv").write_text(BAD)
+    golden = project / "bad.golden"
+    golden.write_text(
+        "--- query fares.sql\n--- feed rides from bad.csv\n--- expect\n"
+        "--- errors\nreason | stream\nmalformed: fare is 'less', not a DOUBLE | rides\n"
+    )
+    assert main(["test"]) == 1
+    assert "'less', not a DOUBLE -> malformed: fare is 'much', not a DOUBLE | rides" in (
+        capsys.readouterr().out
+    )
+    assert main(["test", "--update"]) == 0
+    assert "stream" in golden.read_text().splitlines()[4]  # its columns are those it had
+    assert golden.read_text().endswith("malformed: fare is 'much', not a DOUBLE | rides\n")
+    assert main(["test"]) == 0
+
+
+def test_a_recorded_run_has_the_malformed_rows(project: Path) -> None:
+    (project / "rides.csv").write_text(BAD)
+    assert main(["test", "--new", "fares.sql"]) == 0
+    text = (project / "fares.golden").read_text()
+    assert "north | much | 2024-01-01T09:00:10Z\n" in text
+    assert "malformed: fare is 'much', not a DOUBLE" in text
+    assert main(["test"]) == 0
+
+
+def test_of_several_queries_one_is_recorded(project: Path) -> None:
+    (project / "fares.sql").write_text(TWO)
+    assert main(["test", "--new", "fares.sql"]) == 2
+    assert main(["test", "--new", "fares.sql", "--query", "counts"]) == 0
+    assert "query: counts\n" in (project / "fares.golden").read_text()
+    assert main(["test"]) == 0
+
+
 @pytest.mark.parametrize(
     ("steps", "said"),
     [
         ("--- feed taxis\nzone\nx\n", "step 1, line 2: feed taxis: no stream 'taxis'"),
         ("--- feed rides from no.csv\n", "line 2: feed rides from no.csv: cannot read no.csv"),
-        ("--- feed rides from bad.csv\n", "1 malformed rows in bad.csv, the first: malformed"),
+        ("--- feed rides from bad.jsonl\n", "a row of bad.jsonl is none: malformed"),
         ("--- feed rides from rides.txt\n", "of rides.txt the suffix is none of .csv"),
         ("--- clock soon\n", "clock soon: 'soon' is not an ISO 8601 instant"),
         ("--- feed rides\nzone\nx | y\n", "line 2: 2 cells under 1 columns: x | y"),
@@ -110,7 +149,7 @@ def test_rows_may_lie_in_files(project: Path, capsys: pytest.CaptureFixture[str]
 def test_a_golden_that_cannot_be_run_says_where_and_why(
     steps: str, said: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (project / "bad.csv").write_text("zone,fare,ts\nnorth,much,2024-01-01T09:00:10Z\n")
+    (project / "bad.jsonl").write_text('{"zone": "north", "fare":\n')
     (project / "bad.golden").write_text(f"--- query fares.sql\n{steps}")
     assert main(["test"]) in (1, 2)
     captured = capsys.readouterr()

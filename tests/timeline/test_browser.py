@@ -96,7 +96,7 @@ def test_a_golden_is_drawn_hovered_replayed_and_zoomed(browser: Browser, tmp_pat
         page.wait_for_function("low => Number(view.scale('x').domain()[0]) === low", arg=wide[0])
 
         page.locator("#play").click()
-        page.wait_for_function("view.signal('until') === 8", timeout=20_000)
+        page.wait_for_function("view.signal('until') === 8")
         assert found.complaints == []
         assert found.requests == [file.as_uri()]
 
@@ -122,9 +122,7 @@ def test_the_live_page_follows_the_run(browser: Browser) -> None:
         def rows(batch: BatchRows) -> None:
             live.rows(batch)
             if batch.number in (1, 3):
-                page.wait_for_function(
-                    "n => view.data('bands').length === n", arg=batch.number, timeout=20_000
-                )
+                page.wait_for_function("n => view.data('bands').length === n", arg=batch.number)
                 seen.append((counted(page, "emissions"), page.locator("#metrics").inner_text()))
 
         options = RunOptions(

@@ -23,12 +23,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from sqlwin.functions.core import limits
 from sqlwin.functions.core.types import (
@@ -42,6 +40,9 @@ from sqlwin.functions.core.types import (
     name,
 )
 from sqlwin.schema import type_of
+
+if TYPE_CHECKING:
+    import duckdb
 
 PREFIX = "spark_"
 _KNOWN: dict[str, Vector] = {}
@@ -101,6 +102,8 @@ def create(
 ) -> None:
     """A function of that name over Arrow arrays, which is given NULLs, too."""
 
+    from duckdb.func import FunctionNullHandling, PythonUDFType
+
     def counted(*arrays: Any) -> pa.Array:
         return compute(*arrays)
 
@@ -123,8 +126,9 @@ def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 @lru_cache(maxsize=4096)
 def _read(called: str) -> tuple[Vector, list[pa.DataType], pa.DataType]:
-    import_module("sqlwin.functions.table")  # which knows them all
     own, _, packed = called.removeprefix(PREFIX).rpartition("_")
+    if own not in _KNOWN:  # named by another process
+        import_module("sqlwin.functions.table").rooms()
     found = _KNOWN[own]
     padded = packed.upper() + "=" * (-len(packed) % 8)
     *types, result = map(_decoded, json.loads(zlib.decompress(base64.b32decode(padded))))

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,6 @@ from sqlwin.functions.core.types import STRING
 from sqlwin.functions.instants.calendar import DAY, MONTHS, WEEKDAYS, Ints, civil, days, weekday
 from sqlwin.functions.instants.patterns import Letters, Optional, Piece, Text, has
 
-_TWO = pa.array([f"{number:02}" for number in range(100)], STRING)
-_ONE = pa.array([str(number) for number in range(400)], STRING)
-_THREE = pa.array([f"{number:03}" for number in range(1000)], STRING)
-_FOUR = pa.array([f"{number:04}" for number in range(10_000)], STRING)
 _UTC = {
     "x": "+00",
     "xx": "+0000",
@@ -132,18 +128,26 @@ def _column(fields: _Fields, piece: Letters) -> Any:
         return _year(fields.year, count)
     if letter == "S":
         return _fraction(fields.time % 1_000_000, count)
-    table = {1: _ONE, 2: _TWO, 3: _THREE}[count]
+    table = _digits(count)
     values = _NUMBERS[letter](fields)
     if count == 2 and letter == "D":
         return _padded(values, 2)
     return table.take(pa.array(values))
 
 
+@cache
+def _digits(width: int) -> pa.Array:
+    """Of each number its digits, with zeros before them up to `width`. Made when first needed:
+    `pa.array` imports pandas."""
+    many = {1: 400, 2: 100, 3: 1_000, 4: 10_000}[width]
+    return pa.array([f"{number:0{width}}" for number in range(many)], STRING)
+
+
 def _year(years: Ints, count: int) -> pa.Array:
     if count == 2:
-        return _TWO.take(pa.array(np.abs(years) % 100))
+        return _digits(2).take(pa.array(np.abs(years) % 100))
     if count == 4 and ((years >= 0) & (years <= 9999)).all():
-        return _FOUR.take(pa.array(years))
+        return _digits(4).take(pa.array(years))
     made = _padded(np.abs(years), count)
     plus = "+" if count >= 4 else ""
     signs = np.where(years < 0, "-", np.where(years >= 10**count, plus, ""))

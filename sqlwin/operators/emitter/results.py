@@ -38,7 +38,7 @@ from sqlwin.operators.emitter.records import LATE, ResultRecords
 from sqlwin.operators.emitter.schema import DUE, EXISTS, FORCED, OLD, PENDING, STANDS, STORE, WORD
 from sqlwin.operators.state_queries import stated
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import REVISION, empty, stacked
+from sqlwin.schema import REVISION, empty, stacked, where
 
 OWN = pl.when(LATE).then(pl.lit("late")).otherwise(pl.lit("early"))
 """What an emission of a result is called by itself, when it becomes final aside."""
@@ -135,7 +135,7 @@ class ResultLedger(ResultRecords):
         if ids.is_empty():
             return
         known = self.known(ids, stores)
-        yield known.filter(~pl.col(FORCED)).with_columns(FULL.alias(WORD))
+        yield where(known, ~known[FORCED]).with_columns(FULL.alias(WORD))
         if self.policy.late is Late.NEVER:
             changed = known.filter(FORCED, pl.col(PENDING) > 0)
             yield changed.with_columns(pl.lit("late").alias(WORD))
@@ -188,9 +188,11 @@ class ResultLedger(ResultRecords):
             return self.results.nothing()
         goes = goes_out(self.kept)
         known = pl.col(PENDING).is_not_null() | pl.col(FORCED)
-        recorded = results if self.recorded else results.filter(known)
-        went = self.revised(recorded.filter(goes))
-        self._quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
+        unknown = results[PENDING].null_count() == len(results) and not results[FORCED].any()
+        if self.recorded or not unknown:
+            recorded = results if self.recorded else results.filter(known)
+            went = self.revised(recorded.filter(goes))
+            self._quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
         return self.changes(results.filter(goes))
 
     def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:

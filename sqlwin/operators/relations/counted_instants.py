@@ -27,7 +27,14 @@ BY_PART, BY_SEQ = "__by_part", "__by_seq"
 
 @dataclass(frozen=True)
 class CountedInstants(CountedRelation):
-    """All rows go to one bucket."""
+    """All rows go to one bucket. instant: what the position of the message is called."""
+
+    instant: str | None = None
+
+    @property
+    def output(self) -> dict[str, pl.DataType]:
+        named: dict[str, pl.DataType] = {} if self.instant is None else {self.instant: pl.Int64()}
+        return {**self.carried, **named}
 
     def _enter(self, come: pl.DataFrame, word: str, stores: Stores) -> pl.DataFrame:
         if come.is_empty():
@@ -35,7 +42,9 @@ class CountedInstants(CountedRelation):
         placed = self._placed(self._beside(come, None, stores))
         self._keep(placed, stores)
         known = self._there(placed).with_columns(pl.lit(word).alias(WORD))
-        return there_at(known, self.stream, self.carried, {BY_PART: pl.Int32(), BY_SEQ: pl.Int64()})
+        if self.instant is not None:
+            known = known.with_columns(pl.col(BY_SEQ).alias(self.instant))
+        return there_at(known, self.stream, self.output, {BY_PART: pl.Int32(), BY_SEQ: pl.Int64()})
 
     def _there(self, placed: pl.DataFrame) -> pl.DataFrame:
         """Rows as often as they are there after a row has entered, in the order of these."""

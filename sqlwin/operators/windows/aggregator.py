@@ -26,7 +26,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW_END, ends_of, start_of
+from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_between, ends_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import ResultLedger
@@ -41,6 +41,7 @@ from sqlwin.operators.windows.retention import Retention
 from sqlwin.operators.windows.stores import WindowStores
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PLACE, where
+from sqlwin.state.records import least
 from sqlwin.windows import Aligned, Hop, Unit, Whole
 
 
@@ -162,11 +163,13 @@ class WindowAggregator(RankedResults):
 
     def _leaving(self, watermark: int, stores: Stores) -> Iterator[pl.DataFrame]:
         """Windows that become final, and what is pending in those that retire."""
-        closing = self.contents.closing(stores.watermark, watermark, stores)
-        emptied = self.ledger.emptied(closing, stores, stores.watermark + 1, watermark + 1)
-        stores.watermark = max(stores.watermark, watermark)
-        for part in (emptied, closing):
-            yield from self.ledger.closing(part, stores)
+        if ends_between(self.window, stores.watermark, watermark):
+            closing = self.contents.closing(stores.watermark, watermark, stores)
+            emptied = self.ledger.emptied(closing, stores, stores.watermark + 1, watermark + 1)
+            stores.watermark = watermark
+            for part in (emptied, closing):
+                yield from self.ledger.closing(part, stores)
+        stores.watermark = max(stores.watermark, watermark)  # a small batch ends no window
         pending = self.ledger.pending(stores, self.retention.reach(stores))
         yield self.ledger.own(self.retention.retired(pending, stores), stores)
 
@@ -227,7 +230,13 @@ class WindowAggregator(RankedResults):
     def _maybe_final(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if stores.watermark == START or self.policy.late is Late.NEVER:
             return panes.clear()
+        if panes.is_empty() or not self._any_final(least(panes[PANE]), stores.watermark):
+            return panes.clear()
         return where(panes, panes[PANE] < stores.watermark)
+
+    def _any_final(self, pane: int, watermark: int) -> bool:
+        """Whether a window that holds this pane, or a later one, has ended."""
+        return not isinstance(self.window, Whole) and ends_at(pane, self.window)[0] <= watermark
 
     # What the ledger asks for.
 

@@ -22,7 +22,7 @@ from sqlwin.aggregates import ALIASES, REFUSED, SIGNATURES, Signature, signature
 from sqlwin.functions.core.entry import Function, Overload
 from sqlwin.functions.differences import DIFFERENCES
 from sqlwin.functions.never import COLLATION, NEVER, PREFIXES, TYPES, volatility
-from sqlwin.functions.table import ROOMS, TABLE, find
+from sqlwin.functions.table import TABLE, find, rooms
 
 MOST = 30
 """Signatures of one function that are listed."""
@@ -65,7 +65,7 @@ def like(pattern: str | None) -> list[str]:
 
 def page() -> str:
     """docs/functions.md."""
-    return "\n".join([HEAD, *(line for room in ROOMS for line in _room(room)), *_rest()])
+    return "\n".join([HEAD, *(line for room in rooms() for line in _room(room)), *_rest()])
 
 
 def _room(room: ModuleType) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from sqlwin.instants import format_duration
+from sqlwin.plan.explain import stays
 from sqlwin.plan.explain.policies import (
     early,
     expired,
@@ -40,7 +41,11 @@ NEAREST = {
 
 def facts(join: Join, stores: str) -> Iterator[str]:
     """The lines of a query that reads a join, from its operator on."""
-    yield from _facts(join, stores)
+    if join.stays is not None:
+        yield from stays.facts(join, join.stays, _keys(join), stores)
+        yield from expired(join.policy, "")
+    else:
+        yield from _facts(join, stores)
     streams = dict.fromkeys(s.stream for s in scans(join) if isinstance(s, Scan))
     for stream in streams:
         if stream.ts is not None and (stream.of or not counts(join)):
@@ -251,6 +256,9 @@ _PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "a
 
 
 def join_warnings(join: Join) -> Iterator[str]:
+    if join.stays is not None:
+        yield from stays.warnings(join, join.stays)
+        return
     if counts(join):
         what = "messages" if arriving(join) else "rows"
         yield f"a window in ROWS numbers the {what} of all keys, so all rows go to one bucket"

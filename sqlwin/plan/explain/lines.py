@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 import pyarrow as pa
 
 from sqlwin.instants import format_duration
+from sqlwin.plan.explain import stays
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     Filter,
@@ -27,6 +28,7 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.schema import Order
+from sqlwin.stays import JoinStays
 from sqlwin.windows import (
     AsOf,
     Cumulate,
@@ -80,6 +82,8 @@ def near(match: JoinWindow | AsOf | JoinSessions) -> str:
     """
     if isinstance(match, AsOf):
         return f"ASOF {match.op}"
+    if isinstance(match, JoinStays):
+        return stays.near(match)
     if isinstance(match, JoinSessions):
         sessions = " and ".join(_session(each) for each in (match.left, match.right))
         return f"{sessions} of the first {match.keys} keys".replace("first 1 keys", "first key")

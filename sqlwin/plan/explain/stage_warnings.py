@@ -34,6 +34,11 @@ OWN_RESULTS = (
 
 def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
     window = unranked(node)
+    if not (isinstance(window, WindowAggregate) and window.at_once):
+        yield from _warnings(node, window, stream)
+
+
+def _warnings(node: Window, window: Unranked, stream: Stream) -> Iterator[str]:
     if not bucket_keys(node):
         rows = "partial results" if _combined(window, stream) else "rows"
         yield f"{_one_bucket(node)}, so all {rows} go to one bucket"

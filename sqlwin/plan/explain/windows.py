@@ -52,7 +52,8 @@ def facts(plan: Node, stores: str) -> Iterator[str]:
         ranked = "; ranked within each window" if isinstance(found, WindowRank) else ""
         window = unranked(found)
         yield f"Operator: {_operator(window)}{ranked}"
-        yield f"Stores: {stores}"
+        if stores:
+            yield f"Stores: {stores}"
         yield from _facts(window, stream)
     yield f"Ties: {ties(stream)}"
 
@@ -71,6 +72,10 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     policy = window.policy
     if isinstance(window, WindowedRelation):
         yield from _relation(window, stream)
+        return
+    if isinstance(window, WindowAggregate) and window.at_once:
+        yield "Message key: none: nothing is kept"
+        yield "Full: as it comes, for all rows of an instant come together"
         return
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window.window, window.partition, bool(window.sets))
@@ -99,6 +104,11 @@ def _newer(messages: int) -> str:
 
 
 def _relation(window: WindowedRelation, stream: Stream) -> Iterator[str]:
+    if window.there is not None:
+        yield "Message key: timestamp, offset"
+        yield "Emitted: all rows that are there, at each instant at which one enters or leaves"
+        yield f"Watermark: {watermark(stream)}"
+        return
     counted, size = window.frame.unit is Unit.ROWS, window.frame.preceding or 0
     yield f"Message key: {'offset' if arriving(window) else 'timestamp, offset'}"
     enters = "as it comes" if arriving(window) else "when the watermark reaches it"
@@ -128,11 +138,14 @@ def _relation(window: WindowedRelation, stream: Stream) -> Iterator[str]:
 
 def _operator(window: Unranked) -> str:
     if isinstance(window, WindowedRelation):
-        return "relation, the rows of a window"
+        rows = "the rows of a window" if window.there is None else "by its changes"
+        return f"relation, {rows}"
     if isinstance(window, TopN):
         what = "row" if window.function == "row_number" else "rank"
         return f"top-n, the first {window.limit} {what}s of each partition"
     if isinstance(window, WindowAggregate):
+        if window.at_once:
+            return "aggregator, the rows of each instant"
         if window.per_row:
             return f"rows of {_kind(window)}"
         state = "full state" if keeps_messages(window) else "incremental"

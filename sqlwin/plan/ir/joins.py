@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.streams import Scalar, Stream
 from sqlwin.policies import Policy
-from sqlwin.schema import Schema
+from sqlwin.schema import TIMESTAMP, Column, Schema
+from sqlwin.stays import JoinStays, Stay
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 if TYPE_CHECKING:
@@ -50,10 +53,12 @@ class Join:
 
     match: AsOf is for inner and left joins alone; with a StaticScan on the right it is an
     unbounded JoinWindow, and the kind is not right and not full. The keys of JoinSessions
-    come first. residual: over `pairs`.
+    come first. residual: over `pairs`. JoinStays: its results are changes of a relation, each
+    with the columns that `match` names.
     large: whether messages are kept by their keys first, so that few of a wide window are
     looked at; of no account without keys.
-    Output: all columns of left, then of right, whose names differ; SEMI and ANTI: of left.
+    Output: all columns of left, then of right, whose names differ; SEMI and ANTI: of left; then
+    those of changes.
     """
 
     left: Node
@@ -85,16 +90,27 @@ class Join:
     def buckets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Of left and right the keys by which rows meet; all messages that are counted do."""
         match, keys = self.match, len(self.left_keys)
+        if isinstance(match, JoinStays):
+            return self._within(match.left, match.right)
         if isinstance(match, JoinSessions):
             keys = match.keys
         elif isinstance(match, JoinWindow) and match.unit is Unit.ROWS:
             keys = 0
         return self.left_keys[:keys], self.right_keys[:keys]
 
+    def _within(self, left: Stay, right: Stay) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The keys that all rows of one partition share, where the last ones are counted."""
+        pairs = [
+            (one, other)
+            for one, other in zip(self.left_keys, self.right_keys, strict=True)
+            if (left.whole or one in left.partition) and (right.whole or other in right.partition)
+        ]
+        return tuple(one for one, _ in pairs), tuple(other for _, other in pairs)
+
     @property
     def unbounded(self) -> tuple[str, ...]:
         """The sides whose rows may match however much later the other one's are."""
-        if not isinstance(self.match, JoinWindow) or self.static:
+        if not isinstance(self.match, JoinWindow) or self.static or self.stays is not None:
             return ()
         ends = (("left", self.match.high), ("right", self.match.low))
         return tuple(side for side, end in ends if end is None)
@@ -106,6 +122,11 @@ class Join:
         match = self.match
         return ("right",) if isinstance(match, AsOf) and match.backward else self.unbounded
 
+    @property
+    def stays(self) -> JoinStays | None:
+        """Of a join of relations."""
+        return self.match if isinstance(self.match, JoinStays) else None
+
     @cached_property
     def pairs(self) -> Schema:
         """What the residual condition is over."""
@@ -113,4 +134,9 @@ class Join:
 
     @cached_property
     def schema(self) -> Schema:
-        return self.left.schema if self.kind in HALVES else self.pairs
+        rows = self.left.schema if self.kind in HALVES else self.pairs
+        if self.stays is None:
+            return rows
+        names = self.stays.instant, self.stays.there, self.stays.identity
+        types = TIMESTAMP, pa.bool_(), pa.string()
+        return (*rows, *map(Column, names, types))

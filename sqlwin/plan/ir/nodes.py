@@ -110,7 +110,8 @@ class WindowAggregate:
     is left out), window_start, window_end (TIMESTAMP, or BIGINT message numbers
     for tuple windows; neither for `Whole`), then the aggregates. per_row: nothing is
     grouped: each row is one by itself in every window that holds it, known by its
-    position, and `keys` are the columns it carries.
+    position, and `keys` are the columns it carries. at_once: of `Whole`: the first key says an
+    instant, whose rows come together: each group is complete as it comes, and nothing is kept.
     """
 
     input: Node
@@ -122,6 +123,7 @@ class WindowAggregate:
     where: str | None = None
     sets: tuple[tuple[str, ...], ...] = ()
     per_row: bool = False
+    at_once: bool = False
 
     @cached_property
     def schema(self) -> Schema:
@@ -237,8 +239,11 @@ class WindowedRelation:
     RANGE that moves at multiples of it; None: at each instant. instants: RSTREAM of it, all rows
     that are there, `+I`, at each instant at which one enters or leaves. until: of instants, the
     input column (BIGINT, microseconds) of the instant at which each row has left, no later than
-    the frame says; None: as the frame says.
-    Output: all input columns, and `instant` (TIMESTAMP) where it has a name. A row is known by its
+    the frame says; None: as the frame says. there: of instants, where the rows of the input are
+    changes of a relation: the column (BOOLEAN) that says whether a row enters. Then the frame is
+    ROWS of one, the last change of each `partition`, which is a column that identifies rows.
+    Output: all input columns, and `instant` (TIMESTAMP, or BIGINT of windows in ROWS, the position
+    of the message) where it has a name. A row is known by its
     position, and the instant.
     """
 
@@ -250,14 +255,21 @@ class WindowedRelation:
     instants: bool = False
     until: str | None = None
     instant: str | None = None
+    there: str | None = None
 
     def __post_init__(self) -> None:
         if self.frame.preceding is None or self.frame.following != 0:
             raise ValueError(f"a relation has rows of a bounded window: {self.frame}")
 
     @property
+    def timed(self) -> bool:
+        """Whether its instants are of event time; else each message is one."""
+        return self.frame.unit is Unit.RANGE or self.there is not None
+
+    @property
     def schema(self) -> Schema:
-        instant = () if self.instant is None else (Column(self.instant, TIMESTAMP),)
+        type_ = TIMESTAMP if self.timed else BIGINT
+        instant = () if self.instant is None else (Column(self.instant, type_),)
         return (*self.input.schema, *instant)
 
 

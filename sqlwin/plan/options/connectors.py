@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError, Span
 from sqlwin.instants import parse_instant
 from sqlwin.names import nearest
 from sqlwin.plan.options import kafka_options, ttl_options
+from sqlwin.plan.options.elsewhere import CONNECTORS, OPTIONS
 from sqlwin.plan.options.sinks import CHANGELOGS
 from sqlwin.plan.options.table_options import RESTARTS, key_columns, renamed, table_name
 from sqlwin.secrets import refers
@@ -33,6 +35,8 @@ APPEND, UPSERT, RETRACT, DEBEZIUM = "append", "upsert", "retract", "debezium"
 """Changelogs of streams."""
 STATIC = ("duckdb", "postgres", "sqlite")
 """Connectors of static tables alone: a database does not say what has changed."""
+LAKES = ("delta", "iceberg")
+"""Connectors of sinks that are tables of a lake."""
 CALLER = "none"
 """In place of a connector: rows come from, or go to, whoever embeds the query."""
 
@@ -340,23 +344,27 @@ def check(
     known: Connectors,
     span: Span | None = None,
     written: Mapping[str, str] | None = None,
+    places: Mapping[str, Span] = MappingProxyType({}),
 ) -> None:
     """QueryError for a connector or option that is not known, or cannot be so.
 
     written: the options as the script has them, for messages, where `given` are looked up.
+    span, places: of the declaration, and of each option that has its own.
     """
     as_written = given if written is None else written
     connector = connector_of(given, known)
     if connector not in known or (given.get("connector") == CALLER and known is STREAMS):
         names = sorted(set(known) - ({CALLER} if known is STREAMS else set()))
-        message = f"{what} has an unknown connector {connector!r}{nearest(connector, names)}"
-        raise QueryError(message, span, legal=", ".join(names))
+        near = nearest(connector, names, CONNECTORS)
+        message = f"{what} has an unknown connector {connector!r}{near}"
+        raise QueryError(message, places.get("connector", span), legal=", ".join(names))
     options = {option.name: option for option in known[connector]}
     ttl_options.options(given if known is STREAMS else {}, span)
     for name, text in given.items():
         if name != "connector" and not _by_prefix(name, connector, known):
-            _known(what, name, connector, known, span)
-            options[name].check(what, text, span, as_written[name])
+            at = places.get(name, span)
+            _known(what, name, connector, known, at)
+            options[name].check(what, text, at, as_written[name])
 
 
 def _by_prefix(name: str, connector: str, known: Connectors) -> bool:
@@ -403,7 +411,7 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
         message = f"{what} has an option {name!r}, which is of the connector {of}"
         raise QueryError(message, span, legal=own)
     anywhere = [option.name for options in known.values() for option in options]
-    near = nearest(name, ["connector", *legal]) or nearest(name, anywhere)
+    near = nearest(name, ["connector", *legal], OPTIONS) or nearest(name, anywhere)
     raise QueryError(f"{what} has an unknown option {name!r}{near}", span, legal=own)
 
 

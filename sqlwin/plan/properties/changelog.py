@@ -40,6 +40,8 @@ def changing(plan: Node) -> bool:
     """Whether results may be retracted or replaced, so that their rows have weights."""
     if isinstance(plan, Scan) and plan.stream.change is not None:
         return False
+    if isinstance(plan, Join) and plan.stays is not None:
+        return False  # it waits until nothing changes any more
     return revises(plan) or any(changing(below) for below in below_of(plan))
 
 
@@ -70,7 +72,9 @@ def _session(plan: WindowAggregate) -> bool:
 
 def _pads_or_corrects(join: Join) -> bool:
     """Whether a row may turn out to have a match, or a nearer one."""
-    if join.static or (join.kind in ("inner", "semi") and not isinstance(join.match, AsOf)):
+    if join.static or join.stays is not None:
+        return False
+    if join.kind in ("inner", "semi") and not isinstance(join.match, AsOf):
         return False
     return join.policy.early is not None or join.policy.late is not Late.NEVER
 
@@ -98,6 +102,8 @@ def _corrected(plan: Node) -> int | None:
         return next((lateness(stream) for stream in streams_of(plan)), 0)
     if isinstance(found, WindowedRelation):
         return found.policy.retain if found.instants else _stays(found)
+    if isinstance(found, Join) and found.stays is not None:
+        return 0
     if not isinstance(found, Join) and not changing(found):
         return 0
     policy = window_policy(found)

@@ -22,6 +22,7 @@ is not late above.
                             right column      its own, and how far it may be behind
                             GREATEST of both  the greater of their own: the newer row came last
     window by itself        carried column    its own, and the slide; in ROWS, as they come: none
+    join of relations       the instant       RETAIN, for which it waits
     RSTREAM of one          carried column    its own, and the window's length; in ROWS: none
                             the instant       0
     any                     GREATEST(x, …)    the least of those that have one
@@ -123,7 +124,7 @@ def delay(plan: Node, name: str) -> int | None:
 def _as_below(plan: Filter | TopN | WindowedRelation | WindowRank, name: str) -> int | None:
     """Of a column that is one of its input."""
     if isinstance(plan, WindowedRelation) and name == plan.instant:
-        return 0
+        return 0 if plan.timed else None
     own = delay(plan.input, name)
     if isinstance(plan, WindowedRelation):
         if plan.instants and plan.frame.unit is Unit.ROWS:
@@ -229,7 +230,8 @@ def _newer(plan: Join, names: Sequence[str]) -> int | None:
     """Of the newer row of each pair, by columns of both sides; of a row that is null-padded its
     own. A pair is emitted when its second row comes, which is not late by its own side."""
     match = plan.match
-    if plan.static or not isinstance(match, JoinWindow) or match.unit is Unit.ROWS:
+    timed = isinstance(match, JoinWindow) and match.unit is Unit.RANGE
+    if plan.static or not timed:
         return None
     left = _greatest(plan.left, [name for name in names if name in names_of(plan.left)])
     right = _greatest(plan.right, [name for name in names if name in names_of(plan.right)])
@@ -246,6 +248,8 @@ def _newer(plan: Join, names: Sequence[str]) -> int | None:
 def join_times(plan: Join, names: Sequence[str]) -> list[str]:
     """Those of its columns that are event times of its inputs; none where not both sides have
     one, or their GREATEST is no event time."""
+    if plan.stays is not None:
+        return []
     left, right = names_of(plan.left), names_of(plan.right)
     known = [n for n in names if delay(plan.left if n in left else plan.right, n) is not None]
     both = any(n in left for n in known) and any(n in right for n in known)
@@ -261,6 +265,8 @@ def _either(plan: Join, names: Sequence[str]) -> int | None:
 
 
 def _joined(plan: Join, name: str) -> int | None:
+    if plan.stays is not None:  # a row comes again, however old, as what it is joined with goes
+        return plan.policy.retain if name == plan.stays.instant else None
     padded = ("right", "full") if name in names_of(plan.left) else ("left", "full")
     return None if plan.kind in padded else _present(plan, name)
 

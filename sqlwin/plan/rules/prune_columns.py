@@ -50,7 +50,8 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
     if isinstance(node, WindowRank):
         return _rank(node, read)
     if isinstance(node, WindowedRelation):
-        below = read.difference(_given(node.instant)).union(node.partition, _given(node.until))
+        more = (*node.partition, *_given(node.until), *_given(node.there))
+        below = read.difference(_given(node.instant)).union(more)
         return replace(node, input=_needed(node.input, below))
     if isinstance(node, TopN):
         return replace(node, input=_needed(node.input, _ranked(node, read)))
@@ -63,7 +64,9 @@ def _join(node: Join, read: frozenset[str]) -> Join:
     match = node.match
     both = (match.left, match.right) if isinstance(match, JoinSessions) else ()
     gaps = [name for session in both for name in _session(session)]
-    below = read.union(residual, node.left_keys, node.right_keys, gaps)
+    staying = () if node.stays is None else (node.stays.left, node.stays.right)
+    gone_by = [name for stay in staying for name in stay.columns]
+    below = read.union(residual, node.left_keys, node.right_keys, gaps, gone_by)
     return replace(node, left=_needed(node.left, below), right=_needed(node.right, below))
 
 

@@ -6,6 +6,7 @@ number delivers each batch once.
 
 >>> kept = {}
 >>> sink = FunctionSink("totals", lambda rows, batch: kept.update({batch: rows}))
+>>> import polars as pl
 >>> sink.write(7, pl.DataFrame({"n": [1]}))
 >>> sink.write(7, pl.DataFrame({"n": [2]}))
 >>> kept[7].to_pylist()
@@ -16,12 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, RunError, SqlwinError
 from sqlwin.names import nearest
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TakeBatch = Callable[[pa.Table, int], object]
 """Of the rows of a batch, and its number."""

@@ -6,13 +6,15 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.progress import OnBatch, OnErrors, OnRows, OnWarning
 from sqlwin.runtime.rows.malformed import Limit
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def silent(_: object) -> None:

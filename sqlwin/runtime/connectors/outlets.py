@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Protocol
-
-import polars as pl
+from typing import TYPE_CHECKING, Protocol
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Query, Script
@@ -21,7 +19,9 @@ from sqlwin.policies import Expired
 from sqlwin.runtime.connectors.function_sink import PYTHON, check_functions
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sinks import Nowhere, Sink, open_sink, sent_once
-from sqlwin.runtime.rows.error_stream import delivered
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Open(Protocol):
@@ -67,6 +67,8 @@ class Outlet:
         return [sink for sink in known if sink is not None and sent_once(sink) is not None]
 
     def _reported(self, errors: pl.DataFrame) -> pl.DataFrame:
+        from sqlwin.runtime.rows.error_stream import delivered
+
         return delivered(errors, self.expired)
 
     @property

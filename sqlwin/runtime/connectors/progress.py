@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from sqlwin.runtime.rows.error_stream import reasons
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class BatchRows:
 
 OnRows = Callable[[BatchRows], None]
 OnBatch = Callable[[Batch], None]
-OnErrors = Callable[[pl.DataFrame], None]
+OnErrors = Callable[["pl.DataFrame"], None]
 OnWarning = Callable[[str], None]
 
 
@@ -64,6 +64,8 @@ class Summary:
     stopped: bool = False
 
     def add(self, batch: Batch, errors: pl.DataFrame) -> None:
+        from sqlwin.runtime.rows.error_stream import reasons
+
         self.read += batch.read
         self.emitted += batch.emitted
         self.batches += 1

@@ -10,29 +10,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
-
-import polars as pl
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Sink as Declared
-from sqlwin.plan.options.connectors import SINKS, check_whole, connector_of
+from sqlwin.plan.options.connectors import LAKES, SINKS, STATIC, check_whole, connector_of
 from sqlwin.runtime.connectors.function_sink import PYTHON, TakeBatch, function_sink
 from sqlwin.runtime.files.atomic_files import removed, replaced, synced
-from sqlwin.runtime.kafka.sink import KafkaSink, kafka_sink
-from sqlwin.runtime.lakes.open import LAKES, lake_sink
-from sqlwin.runtime.rows.render import csv_text, json_lines
-from sqlwin.runtime.tables.table_sink import DATABASES, table_sink
 from sqlwin.schema import CHANGELOG_NAMES
 from sqlwin.secrets import opened
 
-Show = Callable[[pl.DataFrame], None]
+if TYPE_CHECKING:
+    import polars as pl
+
+Show = Callable[["pl.DataFrame"], None]
 FORMATS = {"json": "jsonl", "csv": "csv", "parquet": "parquet"}
 
 
 class Sink(Protocol):
     def write(self, batch: int, rows: pl.DataFrame) -> None:
         """Take the results of a batch; again with the same number, it replaces them."""
+
+
+@runtime_checkable
+class SendingSink(Sink, Protocol):
+    """One whose batches stay: it knows those of each run by their numbers."""
+
+    run: str
 
 
 @dataclass
@@ -66,10 +70,12 @@ class Files:
     begun: bool = False
 
     def write(self, batch: int, rows: pl.DataFrame) -> None:
+        from polars.exceptions import PolarsError
+
         target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
         try:
             self._write(batch, rows, target)
-        except (OSError, pl.exceptions.PolarsError) as failure:
+        except (OSError, PolarsError) as failure:
             why = getattr(failure, "strerror", None) or failure
             raise RunError(f"cannot write {target}: {why}; the last commit stands") from failure
 
@@ -99,6 +105,8 @@ class Files:
                 removed(unfinished)
 
     def _dump(self, rows: pl.DataFrame, path: Path) -> None:
+        from sqlwin.runtime.rows.render import csv_text, json_lines
+
         if self.format == "parquet":
             rows.write_parquet(path)
         elif self.format == "csv":
@@ -117,10 +125,10 @@ class Appending:
         self.sink.write(batch, rows.drop(CHANGELOG_NAMES.values(), strict=False))
 
 
-def sent_once(sink: Sink) -> KafkaSink | None:
+def sent_once(sink: Sink) -> SendingSink | None:
     """The sink, or the one within, where what is written stays."""
     inner = sink.sink if isinstance(sink, Appending) else sink
-    return inner if isinstance(inner, KafkaSink) else None
+    return inner if isinstance(inner, SendingSink) else None
 
 
 def open_sink(
@@ -155,11 +163,17 @@ def open_sink(
 def _opened(declared: Declared, base: Path, show: Show, writer: int, appends: bool) -> Sink:
     options = dict(declared.options)
     connector = connector_of(options, SINKS)
-    if connector in DATABASES:
+    if connector in STATIC:
+        from sqlwin.runtime.tables.table_sink import table_sink
+
         return table_sink(declared.name, options, base, writer, appends)
     if connector in LAKES:
+        from sqlwin.runtime.lakes.open import lake_sink
+
         return lake_sink(declared.name, options, base, writer, appends)
     if connector == "kafka":
+        from sqlwin.runtime.kafka.sink import kafka_sink
+
         changelog = "append" if appends else declared.changelog
         return kafka_sink(declared.name, options, writer, changelog)
     if connector == "files":

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.explain.warnings import undeclared
@@ -28,21 +28,17 @@ from sqlwin.plan.options.connectors import (
 )
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.connectors.reloads import ReloadedTable, Table
 from sqlwin.runtime.files.ends import Files
 from sqlwin.runtime.files.file_progress import FileProgress, check_piece, enough
 from sqlwin.runtime.files.globbing import is_glob, listing
 from sqlwin.runtime.files.names import Names
 from sqlwin.runtime.files.pieces import Piece, copied
-from sqlwin.runtime.files.source import Decoded, read
-from sqlwin.runtime.kafka import declared as kafka
-from sqlwin.runtime.kafka import partitions as topics
-from sqlwin.runtime.kafka.source import KafkaSource
-from sqlwin.runtime.nexmark import source as nexmark
-from sqlwin.runtime.nexmark.source import Nexmark
-from sqlwin.runtime.rows.error_stream import no_rejects
-from sqlwin.runtime.tables.table_source import TableSource
 from sqlwin.secrets import opened, refers
+
+if TYPE_CHECKING:  # the connectors that a script has not, and readers, are not imported
+    from sqlwin.runtime.connectors.reloads import Table
+    from sqlwin.runtime.files.source import Decoded
+    from sqlwin.runtime.nexmark.source import Nexmark
 
 _PATTERN = re.compile(r"[*?\[\]{}\\\ud800-\udfff]|:/")
 """Of names that a reader of files would take for a pattern or a URL, or cannot take: bytes that
@@ -80,6 +76,14 @@ class Source(Protocol):
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """The `number`-th piece, of a split and not of its name. watermark: of its errors."""
+
+
+@runtime_checkable
+class TopicSource(Source, Protocol):
+    """One whose splits are partitions of a topic."""
+
+    def lags(self, progress: FileProgress) -> dict[str, int]:
+        """As the function of this name."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,8 @@ class FileSource:
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         """RunError where the file is no longer what it was when the piece was found."""
+        from sqlwin.runtime.files.source import read
+
         before = check_piece(piece)
         if piece.lo == 0 and before[0] == piece.hi and not _PATTERN.search(piece.path):
             came = read(piece.path, number, self.stream, watermark)
@@ -173,6 +179,9 @@ class NexmarkSource:
         return {}
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
+        from sqlwin.runtime.files.source import Decoded
+        from sqlwin.runtime.rows.error_stream import no_rejects
+
         columns = [column.name for column in self.stream.columns]
         return Decoded(self.nexmark.read(piece.path, columns), no_rejects())
 
@@ -223,7 +232,9 @@ def without_files(script: Script, base: Path, opens: bool = True) -> list[Missin
 
 
 def _as_it_is(source: Source) -> Source | Table:
-    return source.table if isinstance(source, ReloadedTable) else source
+    """Without the interval that it is read again by."""
+    table: Source | Table = getattr(source, "table", source)
+    return table
 
 
 def _refers(stream: Stream) -> bool:
@@ -256,12 +267,16 @@ def has_source(stream: Stream) -> bool:
 
 def places(source: Source, progress: FileProgress) -> dict[int, str]:
     """The partitions of topics, by `__part`, as the error stream calls them."""
-    return topics.places(progress) if isinstance(source, KafkaSource) else {}
+    if not isinstance(source, TopicSource):
+        return {}
+    from sqlwin.runtime.kafka import partitions
+
+    return partitions.places(progress)
 
 
 def lags(source: Source, progress: FileProgress) -> dict[str, int]:
     """By partition of a topic, how many offsets are not read yet; the broker is asked."""
-    return source.lags(progress) if isinstance(source, KafkaSource) else {}
+    return source.lags(progress) if isinstance(source, TopicSource) else {}
 
 
 def source_of(stream: Stream, opens: bool = True) -> Source:
@@ -275,17 +290,25 @@ def source_of(stream: Stream, opens: bool = True) -> Source:
     check_whole(f"stream {stream.name}", options, STREAMS, written)
     if RELOAD in options:
         others = tuple(each for each in stream.options if each[0] != RELOAD)
+        from sqlwin.runtime.connectors.reloads import ReloadedTable
+
         table = source_of(replace(stream, options=others), opens=False)
         return ReloadedTable(stream, table, duration(options[RELOAD]))
     connector = connector_of(options)
-    if connector == "nexmark":
-        return NexmarkSource(stream, nexmark.declared(stream))
     if connector == "files":
         return FileSource(stream, options["path"])
+    if connector == "nexmark":
+        from sqlwin.runtime.nexmark import source as nexmark
+
+        return NexmarkSource(stream, nexmark.declared(stream))
     if connector in STATIC:
+        from sqlwin.runtime.tables.table_source import TableSource
+
         return TableSource(stream)
     if connector == "kafka" and "servers" in options:
-        return kafka.declared(stream)
+        from sqlwin.runtime.kafka.declared import declared
+
+        return declared(stream)
     raise QueryError(
         f"stream {stream.name} has no source to run from (connector {connector!r})",
         legal="WITH (connector = 'files', path = '…', format = 'json')",

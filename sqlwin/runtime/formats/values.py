@@ -151,8 +151,11 @@ def _in_the_calendar(given: pl.Series) -> pl.Series:
     """NULL for instants that no calendar has, which Polars fails to compute with."""
     assert isinstance(given.dtype, pl.Datetime)
     reach = FARTHEST[given.dtype.time_unit]
-    within = given.to_physical().is_between(-reach, reach)
-    return given if within.all() else only(given, within)
+    physical = given.cast(pl.Int64)  # no query, as `to_physical` is one
+    least, greatest = physical.min(), physical.max()
+    if least is None or (least >= -reach and greatest <= reach):  # type: ignore[operator]
+        return given
+    return only(given, physical.is_between(-reach, reach))
 
 
 def with_years(values: pl.Series) -> pl.Series:

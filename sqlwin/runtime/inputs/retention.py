@@ -35,6 +35,7 @@ from sqlwin.operators.horizon import by_time
 from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS, where
+from sqlwin.state.records import least
 from sqlwin.windows import Cumulate, Hop, Reach
 
 
@@ -89,6 +90,8 @@ class RowRetention:
             return rows.clear()
         if self.window is None:
             return where(rows, rows[TS] < self.horizon(watermark))
+        if rows.is_empty() or ends_at(least(rows[TS]), self.window)[0] > self.ended(watermark):
+            return rows.clear()
         first, _ = ends_at(pl.col(TS), self.window)
         missed = first <= self.ended(watermark)
         doubtful = self.doubtful(watermark)

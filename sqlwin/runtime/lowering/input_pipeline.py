@@ -144,9 +144,7 @@ class InputPipeline:
         if stream.ts is None or not self.input.timed:
             return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), errors
         rows, bad = self._required(rows, stream.ts, "no event time", watermark)
-        return rows.with_columns(pl.col(stream.ts).dt.timestamp("us").alias(TS)), stacked(
-            [errors, bad]
-        )
+        return _stamped(rows, stream.ts), stacked([errors, bad])
 
     def _changes(
         self, rows: pl.DataFrame, changelog: Changelog, watermark: int | None
@@ -269,6 +267,14 @@ class InputPipeline:
         if ts is not None and ts in rows.columns:
             timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
         return rejects(self.input.stream.name, timed, reasons, watermark)
+
+
+def _stamped(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """With `__ts` of a column of instants."""
+    instants = rows[column]
+    if instants.dtype == INSTANT and TS not in rows.columns:  # no query for a cast
+        return rows.hstack([instants.cast(pl.Int64).alias(TS)])
+    return rows.with_columns(pl.col(column).dt.timestamp("us").alias(TS))
 
 
 def _greatest(rows: pl.DataFrame, column: str) -> dict[int, int]:

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.operators.contract import Joining
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.numbered_sides import NumberedSide
 from sqlwin.operators.joins.operator import WindowJoin
@@ -20,6 +21,8 @@ from sqlwin.operators.joins.session_joins import SessionJoin
 from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.joins.static import StaticJoin
+from sqlwin.operators.relations.joined import RelationJoin, StayingSide
+from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.plan.ir.nodes import Join, Scalar
 from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.facts import (
@@ -32,6 +35,7 @@ from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
 from sqlwin.state.session_store import segment_interval
 from sqlwin.state.slices import ENDLESS, slice_width
+from sqlwin.stays import JoinStays
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 
 HELD = "held"
@@ -54,9 +58,11 @@ class Condition:
         return done.frame[HELD]
 
 
-def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoin:
+def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoin | RelationJoin:
     """update_before: a filter above wants both sides of a change."""
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
+    if join.stays is not None:
+        return _of_relations(join, join.stays, left, right)
     weighted = [changing(side) for side in (join.left, join.right)]
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
@@ -76,6 +82,14 @@ def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoi
     second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
     of = StaticJoin if join.static else WindowJoin
     return of(first, second, join.kind, join.policy, _residual(join), update_before)
+
+
+def _of_relations(join: Join, match: JoinStays, left: Columns, right: Columns) -> RelationJoin:
+    retain = join.policy.retain
+    assert retain is not None
+    first = StayingSide("left", left, join.left_keys, match.left, retain)
+    second = StayingSide("right", right, join.right_keys, match.right, retain)
+    return RelationJoin(first, second, join.kind, retain, match, _residual(join))
 
 
 def _ordered(
@@ -155,3 +169,9 @@ def _slice(window: JoinWindow, retained: int) -> int:
 
 def _retained(join: Join) -> int:
     return ENDLESS if join.policy.retain is None else join.policy.retain
+
+
+def with_ttls(operator: Joining) -> Joining:
+    """The operator with the TTL of each side's keys; static joins have none."""
+    assert isinstance(operator, WindowJoin | AsOfJoin)
+    return JoinTtl(operator)

@@ -10,13 +10,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.contract import JoinOperator, Operator
-from sqlwin.operators.joins.asof import AsOfJoin
-from sqlwin.operators.joins.operator import WindowJoin
-from sqlwin.operators.over.base_sums import ROWS
-from sqlwin.operators.sessions.judging import judged_gap
-from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
-from sqlwin.operators.stages.join_ttl import JoinTtl
-from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
@@ -51,7 +44,6 @@ from sqlwin.plan.properties.stores import keeps_positions
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
-from sqlwin.runtime.lowering.joins import joined
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.windows import Assembly
 from sqlwin.runtime.rows.scalars import Columns
@@ -128,6 +120,9 @@ def _with_changelog_normalizer(assembly: Assembly, window: Window) -> Operator:
     again = reappears(window)
     if not assembly.weighted or (below.policy.ttl is None and not again):
         return operator
+    from sqlwin.operators.over.base_sums import ROWS
+    from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
+
     carried, keys = polars_schema(below.input.schema), ttl_keys(window)
     store = POSITIONS if keeps_positions(below) else ROWS
     return ChangelogNormalizer(operator, carried, keys, store, again, below.policy.retain)
@@ -138,6 +133,8 @@ def _with_ttl(operator: Operator, window: Window) -> Operator:
     ttl = unranked(window).policy.ttl
     if ttl is None:
         return operator
+    from sqlwin.operators.stages.ttl import OperatorTtl
+
     types = polars_schema(unranked(window).input.schema)
     return OperatorTtl(operator, ttl, {key: types[key] for key in ttl_keys(window)})
 
@@ -156,14 +153,15 @@ def _cut(plan: Node) -> Cut:
 
 
 def _joined(query: Query, join: Join, derives: bool) -> Lowered:
+    from sqlwin.runtime.lowering.joins import joined, with_ttls
+
     above, _ = _above(query.plan)
     having, output = _filter_and_project(above, join)
     operator: JoinOperator = joined(
         join, update_before=_both_sides(query, derives) or having is not None
     )
     if join.policy.ttls:
-        assert isinstance(operator, WindowJoin | AsOfJoin)  # static joins have none
-        operator = JoinTtl(operator)
+        operator = with_ttls(operator)
     return Lowered(
         query=query,
         inputs=(_side(join, 0), _side(join, 1)),
@@ -285,6 +283,8 @@ def _judged_gap(window: Window) -> int | None:
     bare = unranked(window)
     if not isinstance(bare, WindowAggregate) or not isinstance(bare.window, Session):
         return None
+    from sqlwin.operators.sessions.judging import judged_gap
+
     return judged_gap(bare.window, bare.policy, bool(bare.sets), weighted(window))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,20 +18,6 @@ from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.standings import Standing
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import FrameCall
-from sqlwin.operators.over.operator import OverAggregator
-from sqlwin.operators.ranks.cohorts import Ranks
-from sqlwin.operators.relations.counted import CountedRelation
-from sqlwin.operators.relations.counted_instants import CountedInstants
-from sqlwin.operators.relations.timed import TimedRelation
-from sqlwin.operators.relations.timed_instants import TimedInstants
-from sqlwin.operators.sessions.operator import SessionAggregator
-from sqlwin.operators.sessions.ordered import OrderedSessions
-from sqlwin.operators.top_n.operator import TopRows
-from sqlwin.operators.windows.aggregator import WindowAggregator
-from sqlwin.operators.windows.ordered import OrderedAggregator
-from sqlwin.operators.windows.runner import TupleRunner
-from sqlwin.operators.windows.slider import TupleSlider
-from sqlwin.operators.windows.tuples import TupleAggregator
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     Node,
@@ -53,7 +39,19 @@ from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.state.slices import ENDLESS, slice_width
+from sqlwin.stays import Stay
 from sqlwin.windows import Cumulate, Frame, Hop, Session, Unit, Whole
+
+if TYPE_CHECKING:  # the operators that a query has not are not imported
+    from sqlwin.operators.over.operator import OverAggregator
+    from sqlwin.operators.relations.aggregates import InstantAggregates
+    from sqlwin.operators.sessions.operator import SessionAggregator
+    from sqlwin.operators.sessions.ordered import OrderedSessions
+    from sqlwin.operators.top_n.operator import TopRows
+    from sqlwin.operators.windows.aggregator import WindowAggregator
+    from sqlwin.operators.windows.ordered import OrderedAggregator
+    from sqlwin.operators.windows.slider import TupleSlider
+    from sqlwin.operators.windows.tuples import TupleAggregator
 
 
 @dataclass(frozen=True)
@@ -77,12 +75,20 @@ class Assembly:
         return OPERATORS[kind](self, window)
 
     def _topped(self, window: TopN) -> TopRows:
+        from sqlwin.operators.top_n.operator import TopRows
+
         carried = polars_schema(window.input.schema)
         kept = (window.name, standing(window), window.limit, window.policy)
         rest = (self.filtered, self.weighted, becomes_final(window))
         return TopRows(self.stream, carried, *kept, *rest)
 
     def _relation(self, window: WindowedRelation) -> Operator:
+        from sqlwin.operators.relations.counted import CountedRelation
+        from sqlwin.operators.relations.counted_instants import CountedInstants
+        from sqlwin.operators.relations.present import PresentRows
+        from sqlwin.operators.relations.timed import TimedRelation
+        from sqlwin.operators.relations.timed_instants import TimedInstants
+
         carried, reach = polars_schema(window.input.schema), window.frame.preceding
         assert reach is not None
         if window.frame.unit is Unit.RANGE and window.instants:
@@ -90,11 +96,18 @@ class Assembly:
             return TimedInstants(self.stream, carried, reach, window.policy.retain, *made)
         if window.frame.unit is Unit.RANGE:
             return TimedRelation(self.stream, carried, reach, window.slide)
+        if window.there is not None:
+            stay = Stay(rows=1, partition=window.partition, there=window.there)
+            return PresentRows(carried, stay, window.instant)
         timed = not arriving(window)
-        counted = CountedInstants if window.instants else CountedRelation
-        return counted(self.stream, carried, reach + 1, window.partition, timed)
+        rest = (self.stream, carried, reach + 1, window.partition, timed)
+        if window.instants:
+            return CountedInstants(*rest, window.instant)
+        return CountedRelation(*rest)
 
     def _ranked(self, window: WindowRank) -> SessionAggregator | WindowAggregator:
+        from sqlwin.operators.ranks.cohorts import Ranks
+
         if counts(window):
             raise TypeError("not in normal form: WindowRank over windows measured in messages")
         ranks = Ranks(window.name, standing(window))
@@ -107,7 +120,18 @@ class Assembly:
             return self._grouped(window)
         return self._counted(window) if arriving(window) else self._ordered(window)
 
+    def _aggregated(self, window: WindowAggregate) -> WindowAggregator | InstantAggregates:
+        if not window.at_once:
+            return self._grouped(window)
+        from sqlwin.operators.relations.aggregates import InstantAggregates
+
+        below = polars_schema(window.input.schema)
+        keys = {key: below[key] for key in window.keys}
+        return InstantAggregates(below, keys, self._folds(window), _values(window))
+
     def _grouped(self, window: WindowAggregate) -> WindowAggregator:
+        from sqlwin.operators.windows.aggregator import WindowAggregator
+
         by: Any = window.window
         below = polars_schema(window.input.schema)
         place = PLACE if window.per_row else {}  # first, for ties go by it
@@ -118,9 +142,15 @@ class Assembly:
 
     def _gapped(self, window: WindowAggregate) -> SessionAggregator | OrderedSessions:
         made = self._sessions(window)
-        return OrderedSessions(made) if counts(window) and not arriving(window) else made
+        if not counts(window) or arriving(window):
+            return made
+        from sqlwin.operators.sessions.ordered import OrderedSessions
+
+        return OrderedSessions(made)
 
     def _sessions(self, window: WindowAggregate) -> SessionAggregator:
+        from sqlwin.operators.sessions.operator import SessionAggregator
+
         by: Any = window.window
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
@@ -129,6 +159,8 @@ class Assembly:
         return SessionAggregator(*kept, sets=window.sets, weighted=self.weighted)
 
     def _counted(self, window: WindowAggregate) -> TupleAggregator:
+        from sqlwin.operators.windows.tuples import TupleAggregator
+
         by: Any = window.window
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
@@ -137,6 +169,8 @@ class Assembly:
         return TupleAggregator(*kept, partition=window.partition, where=window.where)
 
     def _ordered(self, window: WindowAggregate) -> OrderedAggregator:
+        from sqlwin.operators.windows.ordered import OrderedAggregator
+
         by: Any = window.window
         below = polars_schema(window.input.schema)
         keys = {key: below[key] for key in window.keys}
@@ -145,6 +179,10 @@ class Assembly:
         return OrderedAggregator(*kept, partition=window.partition, where=window.where)
 
     def _slid(self, window: OverAggregate) -> TupleSlider | OverAggregator:
+        from sqlwin.operators.over.operator import OverAggregator
+        from sqlwin.operators.windows.runner import TupleRunner
+        from sqlwin.operators.windows.slider import TupleSlider
+
         carried = polars_schema(window.input.schema)
         calls = tuple(self._call(call, window) for call in window.calls)
         if window.by_arrival:
@@ -180,7 +218,7 @@ class Assembly:
 OPERATORS: dict[type, Callable[[Assembly, Any], Operator]] = {
     Hop: Assembly._hopping,
     Cumulate: Assembly._grouped,
-    Whole: Assembly._grouped,
+    Whole: Assembly._aggregated,
     Session: Assembly._gapped,
     OverAggregate: Assembly._slid,
     TopN: Assembly._topped,

@@ -7,6 +7,7 @@ expression. Of a run with several queries each counts its own; a run that goes o
 (Limit(rows=10, percent=None), Limit(rows=None, percent=0.5))
 >>> reported = []
 >>> malformed = Malformed(limit("1"), reported.append)
+>>> import polars as pl
 >>> bad = pl.DataFrame({"stream": "s", "position": "0:7", "reason": "malformed: oops", "row": "{"})
 >>> malformed.see(0, 1, 4, bad)
 >>> malformed.see(0, 2, 4, bad)
@@ -20,10 +21,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from sqlwin.errors import InputError, RunError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ENOUGH = 1_000
 """Rows that say something of a percentage before the input ends."""
@@ -77,6 +80,8 @@ class Malformed:
         seen = self.queries.setdefault(query, Seen())
         if batch <= seen.batch:
             return
+        import polars as pl
+
         bad = errors.filter(pl.col("reason").str.starts_with("malformed"))
         seen.first = seen.first or example(bad)
         if not seen.read and len(bad) * 2 > read:

@@ -19,13 +19,12 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import DOUBT, Restoring, Stores
-from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
@@ -52,6 +51,9 @@ from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.index import IndexJson
 from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
 from sqlwin.state.ttl_store_base import TtlStoreBase
+
+if TYPE_CHECKING:
+    from sqlwin.operators.joins.static import StaticJoin
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class Task:
             self.stores.ttl.begin(now, self.stores.watermark)
         for each in self.query.inputs:
             if each.static and each.stream.name in reloaded:
-                cast(StaticJoin, self.query.operator).forget_table(self.stores)
+                cast("StaticJoin", self.query.operator).forget_table(self.stores)
         self.stores.input_watermarks = tuple(before[each.stream.name] for each in self.query.inputs)
         admitted_rows = admitted(self.query, batch, self.stores, self.positions, self.numbers)
         self.stores.counted = self.numbers.greatest(len(self.query.inputs))

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from sqlglot import exp
 
 from sqlwin.functions.core.typed import Refused
-from sqlwin.functions.csv import read as csv_read
-from sqlwin.functions.json import schema as json_schema
 
 Expr = exp.Expr
 Called = tuple[str, list[Expr]]
@@ -124,7 +123,11 @@ def _name(node: Expr) -> str:
     return str(node.name) if isinstance(node, exp.Column | exp.Identifier) else ""
 
 
-_SCHEMAS = {"schema_of_json": json_schema.inferred, "schema_of_csv": csv_read.inferred}
+_SCHEMAS = {
+    "schema_of_json": "sqlwin.functions.json.schema",
+    "schema_of_csv": "sqlwin.functions.csv.read",
+}
+"""Where the schema of a constant is inferred."""
 
 
 def _with_constants(node: Expr) -> Called:
@@ -142,7 +145,7 @@ def _constant(node: Expr) -> Expr:
     if name == "map" and len(texts) % 2 == 0:
         return exp.Literal.string(json.dumps(dict(zip(texts[::2], texts[1::2], strict=True))))
     if name in _SCHEMAS and len(texts) == 1:
-        return exp.Literal.string(_SCHEMAS[name](texts[0], "{}"))
+        return exp.Literal.string(import_module(_SCHEMAS[name]).inferred(texts[0], "{}"))
     return node
 
 

@@ -24,7 +24,6 @@ from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import interval_named
 from sqlwin.functions.never import why_type
-from sqlwin.functions.times import intervals
 from sqlwin.schema import Schema, type_of
 from sqlwin.sql.expressions import atoms, conditions, fields
 from sqlwin.sql.expressions.compiler import Compiler, Expr, Rules, Uncompiled
@@ -60,6 +59,8 @@ def _type_text(type_: Expr) -> str:
 
 
 def _interval(compiler: Compiler, node: Expr) -> Typed:
+    from sqlwin.functions.times import intervals
+
     given, unit, sign = node.this, node.args.get("unit"), 1
     while isinstance(given, exp.Neg) and isinstance(given.this, exp.Literal):
         given, sign = given.this, -sign

@@ -29,7 +29,7 @@ from sqlwin.functions.core.types import (
     name,
 )
 from sqlwin.functions.core.volatility import Volatility
-from sqlwin.functions.nested.map_making import PUTTING, unsigned
+from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.functions.never import why_function
 from sqlwin.functions.numbers.chains import SIGNS
 from sqlwin.functions.resolve import resolved
@@ -90,8 +90,8 @@ class Compiler:
         given = [self._given(found.name, arg) for arg in arguments]
         try:
             made = _resolved(found, given, arguments)
-            if found.name in PUTTING and self.constants.columns == columns:
-                made = unsigned(made)
+            if found.name.startswith("map") and self.constants.columns == columns:
+                made = _put(found.name, made)
             if found.name in _FIRST_OF and _is_value(given[0]):
                 made = replace(cast(given[0], made.type, implicitly=True), written=False)
                 self.constants.columns = columns
@@ -192,6 +192,13 @@ def _is_constant(arg: Argument) -> bool:
     return isinstance(arg, Typed) and arg.is_constant
 
 
+def _put(function: str, made: Typed) -> Typed:
+    """A map of constants."""
+    from sqlwin.functions.nested.map_making import PUTTING, unsigned
+
+    return unsigned(made) if function in PUTTING else made
+
+
 def _short(made: Typed) -> Typed:
     """What is made of constants, as a constant: a lambda would have it once for each element."""
     value = constant(made.sql)
@@ -210,4 +217,4 @@ def _unknown(node: Expr, function: str) -> str:
     never = why_function(function)
     if never:
         return f"{function} is not supported: {never}"
-    return f"no function is called {function}{nearest(function, names())}"
+    return f"no function is called {function}{nearest(function, names(), ELSEWHERE)}"

@@ -13,8 +13,10 @@ import re
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError, Span
+from sqlwin.errors import QueryError
 from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.resolve import signatures
+from sqlwin.functions.table import find
 from sqlwin.schema import with_article
 from sqlwin.sql.expressions.engine import failure
 from sqlwin.sql.text import ast
@@ -29,8 +31,10 @@ def refuse_unread(casts: list[tuple[str, Typed]], tree: exp.Expr, run: ast.Run) 
         reason = failure(made.sql, ())
         if reason:
             message = f"{quoted(text)} is not {reason_text(reason)}"
-            legal = "a constant of that type; TRY_CAST, which gives NULL"
-            raise QueryError(message, _place(text, tree, run), legal=legal)
+            node = _written(text, tree, run)
+            legal = f"{_taken(node)}a constant of that type; TRY_CAST, which gives NULL"
+            at = run.span if node is None else run.at(node.meta["start"], node.meta["end"] + 1)
+            raise QueryError(message, at, legal=legal)
 
 
 def reason_text(reason: str) -> str:
@@ -41,10 +45,18 @@ def reason_text(reason: str) -> str:
     return with_article(found[1])
 
 
-def _place(text: str, tree: exp.Expr, run: ast.Run) -> Span:
-    """Where it was written, if that is in this run and not in a view's."""
+def _written(text: str, tree: exp.Expr, run: ast.Run) -> exp.Expr | None:
+    """The constant, if it was written in this run and not in a view's."""
     for node in tree.find_all(exp.Literal):
         start, end = node.meta.get("start", 0), node.meta.get("end", -1) + 1
         if node.is_string and node.name == text and unquoted(run.original[start:end]) == text:
-            return run.at(start, end)
-    return run.span
+            return node
+    return None
+
+
+def _taken(node: exp.Expr | None) -> str:
+    """What the function takes that has the constant among its arguments: their order, too."""
+    call = None if node is None else node.parent
+    found = find(call.name) if isinstance(call, exp.Anonymous) else None
+    taken = [] if found is None else [s for s in signatures(found) if "(T" not in s]
+    return "".join(f"{signature}; " for signature in taken[:2])

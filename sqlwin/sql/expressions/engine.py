@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from sqlwin.sandbox.clock import OutOfTime
@@ -38,6 +37,8 @@ def unreadable(sql: str) -> str:
     """Why the engine cannot read a text: it is too deep, or too large; nothing if it can."""
     if len(sql) < _SHALLOW:
         return ""
+    import duckdb
+
     query = f"SELECT {sql} AS x FROM rows"
     try:
         ((tree,),) = binding().execute("SELECT json_serialize_sql(?)", [query]).fetchall()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from sqlwin.functions.core.typed import Typed
-from sqlwin.functions.core.types import is_map, is_struct, name
+from sqlwin.functions.core.types import STRING, is_map, is_struct, name
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import TABLE
 from sqlwin.sql.expressions.atoms import text
@@ -29,7 +29,8 @@ def _field(node: Expr, inner: Typed, field_: str) -> Typed:
     if is_map(inner.type):
         return resolved(TABLE["[]"], [inner, text(field_)])
     if not is_struct(inner.type):
-        raise Uncompiled(node, f"{name(inner.type).upper()} has no fields")
+        legal = f"GET_JSON_OBJECT(value, '$.{field_}')" if inner.type == STRING else ""
+        raise Uncompiled(node, f"{name(inner.type).upper()} has no fields", legal)
     known = [f for f in inner.type if f.name.lower() == field_.lower()]
     if len(known) != 1:
         legal = ", ".join(f.name for f in inner.type)

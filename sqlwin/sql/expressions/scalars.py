@@ -22,11 +22,13 @@ from sqlwin.functions.core.types import NULL, STRING, holds_interval, intervals_
 from sqlwin.functions.core.volatility import Volatility
 from sqlwin.plan.ir.nodes import Scalar
 from sqlwin.schema import RESERVED, Column, Schema
+from sqlwin.sql.expressions.arrows import dotted
 from sqlwin.sql.expressions.compiled import compiled
 from sqlwin.sql.expressions.compiler import Uncompiled
 from sqlwin.sql.expressions.constants import refuse_unread
 from sqlwin.sql.expressions.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.expressions.engine import unreadable
+from sqlwin.sql.expressions.misread import misread
 from sqlwin.sql.expressions.trees import copied, rewritten, rewritten_in_place
 from sqlwin.sql.expressions.volatile import clock_in, mark, volatility
 from sqlwin.sql.text import ast
@@ -51,39 +53,13 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     try:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError, *_FOREIGN) as problem:
-        raise _misread(problem, run) from None
-    tree = balanced(tree)
+        raise misread(problem, run) from None
+    tree = balanced(dotted(tree))
     refuse_deep_tree(tree, run.span)
     _repeatable(tree, run)
     _one_row(tree, run)
     _own_names(tree, run)
     return rewritten_in_place(tree, _strict) if tree.find(exp.TryCast) else tree
-
-
-_MISREAD = (
-    (
-        re.compile(r"\bWINDOW\s+(TUMBLING|HOPPING|SESSION)\Z", re.I),
-        "WINDOW {} stands between FROM and GROUP BY",
-        "FROM orders WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY product",
-    ),
-    (
-        re.compile(r"\bCASE\b(?:(?!\bEND\b).)*\Z", re.I | re.S),
-        "CASE is not closed with END",
-        "CASE WHEN qty > 1 THEN 'many' ELSE 'one' END",
-    ),
-    (
-        re.compile(r"(?:\w|[)'])\s+\w+\s+[^\W\d]\w*\Z"),
-        "a comma or an operator is missing before {}",
-        "product, qty",
-    ),
-    (
-        re.compile(r"(?:\w|[)'])\s+\w+\s*\(\Z"),
-        "a comma or an operator is missing before this call",
-        "product, COUNT(*)",
-    ),
-    (re.compile(r"=>\Z"), "{} is no comparison", ">="),
-)
-"""What ends where an expression cannot be read on, the message it deserves, and what is legal."""
 
 
 def _no_query(run: ast.Run) -> None:
@@ -134,28 +110,6 @@ def _own_names(tree: Expr, run: ast.Run) -> None:
     for node in tree.find_all(exp.Column):
         if node.table.startswith(RESERVED):
             raise QueryError(f"no stream here is called {node.table}", place(node, run))
-
-
-def _misread(problem: Exception, run: ast.Run) -> QueryError:
-    errors_ = getattr(problem, "errors", None)
-    if not errors_:
-        return QueryError("this expression cannot be read", run.span)
-    first = errors_[0]
-    highlight = str(first.get("highlight") or "")
-    lines = run.text.split("\n")[: int(first["line"]) - 1]
-    end = sum(len(line) + 1 for line in lines) + int(first["col"])
-    start = max(0, end - len(highlight)) if highlight else max(0, end - 1)
-    at = run.at(start, max(start + 1, end))
-    for pattern, message, legal in _MISREAD:
-        if pattern.search(run.text[:end]):
-            return QueryError(message.format(highlight), at, legal=legal)
-    message = "this expression cannot be read" + (f" at {highlight}" if highlight else "")
-    return QueryError(message, at, legal=_hint(first))
-
-
-def _hint(error: dict[str, object]) -> str:
-    text = str(error.get("description") or "")
-    return text[len("Expecting ") :] if text.startswith("Expecting ") else ""
 
 
 def _strict(node: Expr) -> Expr:

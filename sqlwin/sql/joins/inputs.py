@@ -19,15 +19,17 @@ from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
 from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
 from sqlwin.sql.joins.slides import Slides, refuse_more, slides
+from sqlwin.sql.joins.stays import Staying, staying
 from sqlwin.sql.relations.relation import JoinSide, Relation, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
 from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
+from sqlwin.stays import Stay
 from sqlwin.windows import Frame, Unit
 
-Shape = Frame | Sessioned | LastRows | Slides
+Shape = Frame | Sessioned | LastRows | Slides | Staying
 LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (ROWS 3 PRECEDING)"
 
 
@@ -37,6 +39,7 @@ class Input:
 
     frame: of its window; none: what came before is never too old. session: of its sessions.
     last: of a window of the last row of each key. slide: of a window that advances by so much.
+    stay: how long its rows are there, where the join is made of changes.
     """
 
     relation: Relation
@@ -48,6 +51,7 @@ class Input:
     session: Sessioned | None = None
     last: LastRows | None = None
     slide: int | None = None
+    stay: Stay | None = None
 
     @property
     def static(self) -> bool:
@@ -58,17 +62,23 @@ class Input:
         return frozenset(name for name, _, _ in self.relation.columns)
 
 
-def inputs(source: ast.From, known: Known, bind: Bind, where: ast.Run | None) -> list[Input]:
+def inputs(
+    source: ast.From, known: Known, bind: Bind, where: ast.Run | None, changes: bool = False
+) -> list[Input]:
     """In the order of the text. where: the condition of the query, of which each input takes
-    the bound of its rank, where it has one."""
+    the bound of its rank, where it has one. changes: the join is made of changes."""
     given = [source, *(join.right for join in source.joins)]
     relations = [_read(each, known, bind, at, where) for at, each in enumerate(given)]
     runs = (where, *(run for join in source.joins for run in (join.on, join.match)))
     compared = _compared([run for run in runs if run is not None])
     relations = [_meant(relation, compared) for relation in relations]
     spans = [_span(each) for each in given]
-    windowed = [_windowed(r, each) for r, each in zip(relations, given, strict=True)]
-    _alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
+    windowed = [
+        staying(r, each, span) if changes else _windowed(r, each)
+        for r, each, span in zip(relations, given, spans, strict=True)
+    ]
+    if not changes:
+        _alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
     several = sum(not isinstance(r.base, StaticScan) for r, _ in windowed) > 1
     counted = several and any(f is not None and f.unit is Unit.ROWS for _, f in windowed)
     if several and not counted:
@@ -266,7 +276,8 @@ def _input(
     session = shape.of(side) if isinstance(shape, Sessioned) else None
     last = shape.of(side) if isinstance(shape, LastRows) else None
     step = None if slide is None else slide.slide
-    return Input(renamed, side, _time(renamed), frame, as_of, span, session, last, step)
+    stay = shape.of(side) if isinstance(shape, Staying) else None
+    return Input(renamed, side, _time(renamed), frame, as_of, span, session, last, step, stay)
 
 
 def _time(relation: Relation) -> str | None:

@@ -21,6 +21,7 @@ from sqlwin.plan.properties.facts import streams_of
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions.scalars import Expr, column, conjoined, scalar, spark
+from sqlwin.sql.joins import changes
 from sqlwin.sql.joins import sessions as join_sessions
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.last_rows import check_key
@@ -78,6 +79,9 @@ class Plans:
         names = tuple(leaf.input.side.name for leaf in pair.left.leaves)
         made = derived(replace(made, names=names), self.known)
         assert made.stream is not None
+        before = changes.changes_of(made)
+        if before is not None:
+            return replace(made, base=Scan(timed_as(made.stream, before.instant)))
         timed = [bound.left for bound, _ in pair.times]
         known = candidates(made.stream)
         ts = next((name for name in timed if name in known), made.stream.ts)
@@ -93,7 +97,11 @@ class Plans:
         match = self._match(pair, sides)
         below = sides[0].project(), sides[1].project()
         static = pair.right.input.static
-        policy = _policy(pair, given, below, match, static)
+        policy = (
+            changes.policy_of(given, below, pair.word.span)
+            if pair.stays
+            else _policy(pair, given, below, match, static)
+        )
         join = Join(
             *below,
             tuple(sides[0].keys),
@@ -118,6 +126,8 @@ class Plans:
         keys = len(sides[0].keys)
         for one, other, run in rest:
             self._key(sides, one, other, run)
+        if pair.stays:
+            return changes.match_of(pair, sides[0].relation, sides[1].relation)
         if pair.sessions:
             left = self._session(pair.left.leaves[0].input, sides[0])
             return JoinSessions(left, self._session(pair.right.input, sides[1]), keys)

@@ -18,6 +18,7 @@ from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, column, parsed, place
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.joins.asof import nearest_by, version_of
+from sqlwin.sql.joins.changes import by_changes, refuse_more
 from sqlwin.sql.joins.inputs import Input, inputs
 from sqlwin.sql.joins.kinds import MIRRORED, join_type, refuse
 from sqlwin.sql.joins.last_rows import alone, is_last, is_now, looked_up
@@ -96,8 +97,9 @@ class PartialJoin:
 
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
-    source = mirrored(select.relation, known)
-    first, *rest = inputs(source, known, bind, select.where)
+    changes = select.instants is not None and by_changes(select.relation, known)
+    source = select.relation if changes else mirrored(select.relation, known)
+    first, *rest = inputs(source, known, bind, select.where, changes)
     if first.last is not None:
         raise alone(first.last)
     joining = PartialJoin(Leaf(first), [first])
@@ -155,7 +157,10 @@ def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
         pair.op = version_of(pair, joining.scope(), right.as_of)
     elif right.last is not None:
         pair.op = looked_up(pair, type_, join.within)
-    windowed(pair, join.within)
+    if right.stay is None:
+        windowed(pair, join.within)
+    else:
+        refuse_more(pair, join.within)
     for name in join.using:
         joining.merged[name.text.lower()] = _using(joining, pair, name)
     for term in terms:

@@ -14,8 +14,8 @@ joined rows (WHERE), `on` for what makes a pair:
     anti           down            -                pairs        down
 
 An equality of both sides becomes a key, a bound of both event times a part of the
-window; in WHERE only of an inner join. Where sessions are joined all else stays, and is
-tested of pairs: rows that it leaves out are of their sessions all the same.
+window; in WHERE only of an inner join. Where sessions are joined, or the last rows of an input, all
+else stays, and is tested of pairs: rows that it leaves out are of their windows all the same.
 """
 
 from __future__ import annotations
@@ -123,6 +123,17 @@ class Pair:
             return False
         return any(leaf.input.session is not None for leaf in (self.left, self.right))
 
+    @property
+    def stays(self) -> bool:
+        """Whether its rows match while both are there."""
+        return self.right.input.stay is not None
+
+    @property
+    def whole(self) -> bool:
+        """Whether its windows are of all rows, those that a condition leaves out, too."""
+        stays = (leaf.input.stay for leaf in (self.left, self.right) if isinstance(leaf, Leaf))
+        return self.sessions or any(stay is not None and not stay.whole for stay in stays)
+
     def set_event_time(self, ts: str | None) -> None:
         """Take bounds of two event times into the window; QueryError where nothing is left.
 
@@ -183,7 +194,7 @@ def take(tree: Tree, term: Term) -> None:
         tree.filters.append(term)
         return
     read = frozenset(inputs(term.tree))
-    if tree.sessions:
+    if tree.whole:
         if tree.kind != "inner" or not _keyed(tree, term):
             tree.above.append(term)
     elif read and read <= tree.left.names and tree.kind in ("inner", "left", "semi", "anti"):
@@ -206,7 +217,7 @@ def on(pair: Pair, term: Term) -> None:
         if not _keyed(pair, term):
             message = "an ASOF join takes the nearest row of equal columns, and tests nothing else"
             raise QueryError(message, term.span, legal=LEGAL_ASOF)
-    elif pair.sessions:
+    elif pair.whole:
         if not _keyed(pair, term) and not is_true(term.tree):
             pair.residual.append(term)
     elif read and read <= pair.left.names and pair.kind in ("inner", "right", "semi"):
@@ -242,7 +253,7 @@ def _both_times(pair: Pair) -> tuple[list[str], list[str]]:
 def _paired(pair: Pair, term: Term) -> bool:
     """Whether the condition became a key, or a part of the window."""
     keyed = _keyed(pair, term)
-    if pair.unit is Unit.ROWS or pair.right.input.static:
+    if pair.unit is Unit.ROWS or pair.right.input.static or pair.stays:
         return keyed
     bound = near(term.tree, *_both_times(pair))
     if bound is not None:

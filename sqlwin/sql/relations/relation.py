@@ -242,11 +242,17 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
     type_ = next(c.type for c in stream.schema if c.name == expr.name)
     if type_ != TIMESTAMP:
         message = f"event time must be TIMESTAMP, {name} is {type_name(type_)}"
-        raise QueryError(
-            message, span, legal=f"a computed column: at AS TO_TIMESTAMP_LTZ({name}, 3)"
-        )
+        raise QueryError(message, span, legal=f"a computed column: {as_time(name, type_)}")
     undeclared = stream.undeclared or stream.ts is None
     return replace(relation, base=Scan(replace(stream, ts=expr.name, undeclared=undeclared)))
+
+
+def as_time(name: str, type_: pa.DataType) -> str:
+    """The computed column that makes an event time of one of another type."""
+    called = "at" if name.lower() != "at" else "event_time"
+    whole = pa.types.is_integer(type_)
+    made = f"TO_TIMESTAMP_LTZ({name}, 3)" if whole else f"CAST({name} AS TIMESTAMP)"
+    return f"{called} AS {made}"
 
 
 def _retimed(stream: Stream, name: str, span: Span) -> Stream:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -28,6 +29,10 @@ _KSQL = {"windowstart": "window_start", "windowend": "window_end"}
 _BARE = ("current_time", "localtime", "localtimestamp")
 """Functions that SQL calls without brackets, and that there are not."""
 _STRUCTS = ("window", "session_window")
+_EVENT_TIMES = ("rowtime", "event_time", "proctime", "timestamp")
+"""What Flink, ksqlDB and others call the event time, where no column is called so."""
+_UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+_CONSTANTS = ("NULL", "TRUE", "FALSE")
 _ENDS = ("start", "end")
 _FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
@@ -141,8 +146,22 @@ class Scope:
         if not table and name.lower() in _BARE:
             message = f"{name} is not supported: {NEVER[name.lower()]}"
             raise QueryError(message, place(node, run), legal="CURRENT_TIMESTAMP, CURRENT_DATE")
-        known = self._known(table)
-        return UnknownColumn(name, known, place(node, run))
+        mistake = UnknownColumn(
+            name, self._known(table), place(node, run), self._elsewhere(name, table)
+        )
+        compared = isinstance(node.parent, exp.EQ | exp.NEQ | exp.In | exp.Like)
+        if compared and node.arg_key != "this" and not table:
+            mistake.legal += f"; the text '{name}'"
+        return mistake
+
+    def _elsewhere(self, name: str, table: str) -> dict[str, str]:
+        """What other engines call a column that is here, and the other input that has it."""
+        stream, lower = self.relation.stream, name.lower()
+        found = {unit: f"a unit in quotes, '{unit.upper()}'" for unit in _UNITS if unit == lower}
+        if stream is not None and stream.ts is not None:
+            found |= dict.fromkeys(_EVENT_TIMES, f"the event time, {stream.ts}")
+        others = [side.name for side, _ in self.relation.candidates(name)] if table else []
+        return found | ({lower: f"{others[0]}.{name}"} if others else {})
 
     def _known(self, table: str) -> list[str]:
         """The columns that were meant, perhaps: of one input of a join, or all."""
@@ -155,8 +174,14 @@ class Scope:
 class UnknownColumn(QueryError):
     """column: as it is written."""
 
-    def __init__(self, column: str, known: list[str], span: Span | None) -> None:
-        message = f"unknown column {column}{nearest(column, known)}"
+    def __init__(
+        self,
+        column: str,
+        known: list[str],
+        span: Span | None,
+        elsewhere: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        message = f"unknown column {column}{nearest(column, [*known, *_CONSTANTS], elsewhere)}"
         super().__init__(message, span, legal=", ".join(known))
         self.column = column
 

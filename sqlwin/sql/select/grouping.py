@@ -13,6 +13,7 @@ from functools import reduce
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import names
 from sqlwin.plan.ir.nodes import GROUPING, Aggregate
@@ -125,9 +126,9 @@ class Grouping:
         call = _unknown_call(node)
         if call is not None and call.name.lower() == WINDOW_CALL:
             message = "a window is no column: there are its start and its end"
-            return QueryError(message, word(call, run), legal="window.start, window.end")
+            return QueryError(message, word(call, run), legal=WINDOW_LEGAL)
         if call is not None:
-            near = nearest(call.name.lower(), names())
+            near = nearest(call.name.lower(), names(), ELSEWHERE)
             return QueryError(f"no function is called {call.name}{near}", word(call, run))
         keys = ", ".join(spark(key) for key in self.keys.values()) or "none"
         message = f"{node.name} is neither grouped nor aggregated; the keys are: {keys}"
@@ -136,6 +137,7 @@ class Grouping:
 
 
 WINDOW_CALL = "window"
+WINDOW_LEGAL = "window.start, window.end; GROUP BY window(ts, '1 minute')"
 
 
 def _unknown_call(node: Expr) -> exp.Anonymous | None:

@@ -28,8 +28,10 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     WindowAggregate,
     WindowedRelation,
+    column_of,
 )
 from sqlwin.plan.properties.facts import operator_of, streams_of
+from sqlwin.policies import Late, Policy
 from sqlwin.sql.expressions.scalars import Expr, column, conjoined
 from sqlwin.sql.joins.relation import mirrored
 from sqlwin.sql.relations.relation import INSTANT, NOWHERE, Relation
@@ -37,15 +39,16 @@ from sqlwin.sql.select.windowed import windowed
 from sqlwin.sql.sources.derived import result, timed_as
 from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.window import Window, of_spec
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.sql.windows.window import Window, of_spec, whole
+from sqlwin.stays import JoinStays
+from sqlwin.windows import Frame, Hop, Unit, Whole
 
 END = "window_end"
 ENTERS, LEAVES = "enters at", "leaves at"
 """Columns of pairs: since when they are there; when they have left, in microseconds."""
 NOW = Frame(Unit.RANGE, 0)
 OF_SLIDES = "ISTREAM of them, or RSTREAM of [RANGE r SLIDE s], at each slide the window of it"
-BOUNDED = "RSTREAM of [NOW], [RANGE r], [ROWS n], and of joins of such windows of time"
+BOUNDED = "RSTREAM of [NOW], [RANGE r], [ROWS n], and of joins of such windows"
 
 
 def inner(select: ast.Select, known: Known) -> tuple[ast.Select, Known]:
@@ -88,13 +91,15 @@ def at_instants(
             raise _unbounded(word.span)
         if not grouped:
             return select, relation, None
+        if isinstance(node, WindowAggregate) and node.at_once:
+            return select, _by_message(relation, node.keys[0], known), whole(word.span)
         return select, _by_instant(relation, known), Window(word.span, frame=NOW)
     if not grouped:
         return select, relation, None
-    if node.frame.unit is Unit.ROWS:
-        message = "RSTREAM of aggregates over the last rows, at each message"
-        legal = "SUM(value) OVER (ROWS 4 PRECEDING), aggregates over [RANGE r]"
-        raise QueryError(message, word.span, legal=legal)
+    if not node.timed:
+        name = relation.free(INSTANT)
+        base = replace(node, instant=name)
+        return select, _by_message(replace(relation, base=base), name, known), whole(word.span)
     return select, result(relation, known), Window(word.span, frame=NOW)
 
 
@@ -107,6 +112,34 @@ def _by_instant(relation: Relation, known: Known) -> Relation:
     assert isinstance(made.base, Scan)
     shown = made.columns[: len(relation.columns)]
     return replace(made, base=Scan(timed_as(made.base.stream, name)), columns=shown)
+
+
+def _by_message(relation: Relation, instant: str, known: Known) -> Relation:
+    """Rows at each message, with the message."""
+    name = relation.free(INSTANT)
+    more = (name, column(instant), NOWHERE)
+    made = result(replace(relation, columns=(*relation.columns, more)), known)
+    return replace(made, columns=made.columns[: len(relation.columns)])
+
+
+def of_messages(bound: Relation, select: ast.Select) -> Relation:
+    """A query over rows at each message, by message: they come together."""
+    base, word = bound.base, select.instants
+    assert word is not None
+    if not isinstance(base, WindowAggregate) or not isinstance(base.window, Whole) or base.sets:
+        message = "GROUPING SETS and ranks of RSTREAM over the last rows"
+        raise QueryError(message, word.span, legal="GROUP BY; RSTREAM of them over [RANGE r]")
+    if replace(select.policies, span=None) != ast.Policies():
+        message = "each message is an instant, and what is there goes out as it comes"
+        raise QueryError(message, select.policies.span, legal="no EMIT, no RETAIN")
+    (stream,) = streams_of(base)
+    instant = next(c for c in reversed(stream.columns) if c.name.rstrip("_") == INSTANT)
+    assert isinstance(base.input, Project)
+    columns = (*base.input.columns, (instant.name, column_of(instant)))
+    below = replace(base.input, columns=columns)
+    keys, policy = (instant.name, *base.keys), Policy(0, late=Late.NEVER)
+    made = replace(base, input=below, keys=keys, policy=policy, at_once=True)
+    return replace(bound, base=made)
 
 
 def at_slides(select: ast.Select) -> bool:
@@ -138,6 +171,8 @@ def _made_of_instants(relation: Relation) -> bool:
 def _instants(node: Node) -> bool:
     """Whether it gives the rows at each instant of change, or a result at each slide."""
     if isinstance(node, WindowAggregate):
+        if node.at_once:
+            return True
         return isinstance(node.window, Hop) and node.window.unit is Unit.RANGE
     per_instant = isinstance(node, OverAggregate) and node.per_instant
     return per_instant or (isinstance(node, WindowedRelation) and node.instants)
@@ -197,6 +232,8 @@ def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Re
     if not isinstance(relation.base, Join):
         message = "RSTREAM of a window over a join"
         raise QueryError(message, span, legal=BOUNDED)
+    if relation.base.stays is not None:
+        return _present(relation, relation.base.stays, known, span)
     placed = mirrored(source, known)
     given = [placed, *(join.right for join in placed.joins)]
     windows = [_frame(each, span) for each in given]
@@ -222,11 +259,27 @@ def _pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Re
     return replace(rows, base=replace(rows.base, until=leaves), columns=rows.columns[: len(shown)])
 
 
+def _present(relation: Relation, match: JoinStays, known: Known, span: Span) -> Relation:
+    """What is there of a join that gives the changes of its relation."""
+    if not match.bounded:
+        raise _unbounded(span)
+    names = [match.instant, match.there, match.identity]
+    instant, there, identity = (relation.free(name) for name in names)
+    hidden = [
+        (made, column(name), NOWHERE)
+        for made, name in zip((instant, there, identity), names, strict=True)
+    ]
+    made = result(replace(relation, columns=(*relation.columns, *hidden)), known)
+    assert isinstance(made.base, Scan)
+    timed = replace(made, base=Scan(timed_as(made.base.stream, instant)))
+    rows = rows_at_instants(timed, Window(span, frame=NOW), ast.Policies(), span)
+    assert isinstance(rows.base, WindowedRelation)
+    last = replace(rows.base, frame=Frame(Unit.ROWS, 0), partition=(identity,), there=there)
+    return replace(rows, base=last, columns=rows.columns[: len(relation.columns)])
+
+
 def _times(join: Join, inputs: int, span: Span) -> list[str | None]:
     """The event time of each input, by its name in the join; None of a static table."""
-    if join.kind != "inner":
-        message = f"RSTREAM of a {join.kind.upper()} JOIN, whose rows come and go with others"
-        raise QueryError(message, span, legal="RSTREAM of a JOIN, of a window")
     last = _time(join.right, span)
     if inputs == 2:
         return [_time(join.left, span), last]

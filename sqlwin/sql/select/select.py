@@ -19,7 +19,7 @@ from sqlwin.sql.select.aliases import aliases_explained
 from sqlwin.sql.select.cascades import cascaded
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
-from sqlwin.sql.select.instants import at_instants, inner
+from sqlwin.sql.select.instants import at_instants, inner, of_messages
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
@@ -195,7 +195,9 @@ def _bound(
     group: Sequence[ast.Run],
 ) -> Relation:
     if window is not None:
-        return grouped(select, relation, window, made, group)
+        found = grouped(select, relation, window, made, group)
+        by_message = select.instants is not None and window.bare
+        return of_messages(found, select) if by_message else found
     relation = narrowed(relation, select.where, "WHERE")
     if has_over(made, select.qualify):
         return over(select, relation, made)
@@ -272,7 +274,14 @@ def _refuse_rows(select: ast.Select, window: Window, made: list[Item]) -> None:
 
 
 def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Relation:
-    refuse_all(select.policies, "this query has no window to emit or retain")
+    stream = relation.stream
+    if (
+        stream is None
+        or stream.of
+        or select.policies
+        != ast.Policies(changes=select.policies.changes, span=select.policies.span)
+    ):
+        refuse_all(select.policies, "this query has no window to emit or retain")
     scope = Scope(relation)
     columns = tuple(
         (item.name, relation.below(scope.resolved(item.tree, item.run), item.run), item.run)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlwin.durations import LEGAL as DURATIONS
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError
+from sqlwin.functions.elsewhere import TYPES
 from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
 from sqlwin.plan.options.connectors import APPEND, RELOAD, SINKS, STATIC, STREAMS, connector_of
 from sqlwin.plan.options.connectors import check as check_options
@@ -29,18 +30,18 @@ from sqlwin.secrets import hidden
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, scalar
 from sqlwin.sql.expressions.volatile import LEGAL, clock_in
-from sqlwin.sql.relations.relation import nearest, of_stream
+from sqlwin.sql.relations.relation import as_time, nearest, of_stream
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.prepared import QUOTED
+from sqlwin.sql.text.prepared import QUOTED, unquoted
 
 _TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?\s*(.*)\Z", re.DOTALL)
 _ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
 _TAIL = re.compile(
     rf"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+(?:{QUOTED})|\s)*\Z", re.IGNORECASE
 )
-_DELAY = re.compile(r"\s*`?(\w+)`?\s*(?:-\s*(.*))?\Z", re.DOTALL)
+_DELAY = re.compile(r"\s*(\w+|`(?:[^`]|``)+`)\s*(?:-\s*(.*))?\Z", re.DOTALL)
 _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
 
 
@@ -54,7 +55,9 @@ def stream(created: ast.CreateStream) -> Stream:
     created = _offset_column(created)
     kind = "table" if is_static(created) else "stream"
     options = dict(created.options)
-    check_options(f"{kind} {created.name.text}", options, STREAMS, created.span)
+    check_options(
+        f"{kind} {created.name.text}", options, STREAMS, created.span, places=dict(created.places)
+    )
     if kind == "stream" and connector_of(options) in STATIC:
         message = f"a table of {connector_of(options)} is no stream, and {created.name.text} is one"
         raise QueryError(message, created.span, legal="CREATE TABLE without WATERMARK, for joins")
@@ -77,7 +80,13 @@ def sink(created: ast.CreateSink) -> Sink:
     _distinct(created.columns)
     columns = tuple(Column(_own(c.name), column_type(c)) for c in created.columns)
     made = Sink(created.name.text, columns or None, hidden(created.options))
-    check_options(f"sink {made.name}", dict(made.options), SINKS, created.name.span)
+    check_options(
+        f"sink {made.name}",
+        dict(made.options),
+        SINKS,
+        created.name.span,
+        places=dict(created.places),
+    )
     for column in created.columns:
         if column.name.text.lower() in CHANGELOG_NAMES.values():
             message = f"each result has a column {column.name.text.lower()} of its own"
@@ -133,7 +142,8 @@ def _no_type(column: ast.ColumnDef, written: ast.Run, name: str, legal: str) -> 
     if type_named(first) is not None and re.match(r"[^\W\d]\w*\s+\w", rest):
         message = f"a comma is missing behind {column.name.text} {first}"
         return QueryError(message, written.span, legal=f"{column.name.text} {first}, {rest}")
-    message = f"{shown} is not a type of a column{nearest(name, type_names())}"
+    keyed = {name.lower(): f"{name} PRIMARY KEY"} if rest.upper() == "KEY" else TYPES
+    message = f"{shown} is not a type of a column{nearest(name, type_names(), keyed)}"
     return QueryError(message, written.span, legal=legal)
 
 
@@ -188,7 +198,9 @@ def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int
     column = _column(made.schema, first.column)
     if column.type != TIMESTAMP:
         message = f"event time must be TIMESTAMP, {column.name} is {type_name(column.type)}"
-        legal = f"at AS TO_TIMESTAMP_LTZ({column.name}, 3), WATERMARK FOR at AS at"
+        computed = as_time(column.name, column.type)
+        called = computed.partition(" ")[0]
+        legal = f"{computed}, WATERMARK FOR {called} AS {called}"
         raise QueryError(message, first.column.span, legal=legal)
     return column.name, _delay(first, column.name)
 
@@ -197,7 +209,7 @@ def _delay(watermark: ast.Watermark, ts: str) -> int:
     run = watermark.expression
     legal = f"WATERMARK FOR {ts} AS {ts} - INTERVAL '5' SECOND"
     read = _DELAY.match(run.original)
-    if read is None or read[1].lower() != ts.lower():
+    if read is None or unquoted(read[1]).lower() != ts.lower():
         message = f"a watermark is {ts}, or {ts} less a duration"
         raise QueryError(message, run.span, legal=legal)
     if read[2] is None:

@@ -40,7 +40,7 @@ from sqlwin.sql.relations.relation import INSTANT, JOIN_TIME, NOWHERE, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.ttl import with_ttl
-from sqlwin.windows import AsOf, Unit
+from sqlwin.windows import AsOf
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.from_clause import Known
@@ -57,8 +57,9 @@ def result(relation: Relation, known: Known) -> Relation:
     schema = timed.schema()
     plan = stage(timed, known)
     stream = timed_by_itself(Stream(_name(relation), schema, None, of=(plan,)))
-    if isinstance(timed.base, WindowedRelation) and timed.base.instant is not None:
-        stream = timed_as(stream, timed.base.instant)
+    base = timed.base
+    if isinstance(base, WindowedRelation) and base.instant is not None and base.timed:
+        stream = timed_as(stream, base.instant)
     columns = tuple((name, column(name), run) for name, _, run in relation.columns)
     return replace(
         relation,
@@ -89,7 +90,7 @@ def _with_join_time(relation: Relation) -> Relation:
 def _with_instant(relation: Relation) -> Relation:
     """Of all rows at each instant, with the instant, which is the time of CQL's RSTREAM."""
     base = relation.base
-    if not isinstance(base, WindowedRelation) or not base.instants or base.frame.unit is Unit.ROWS:
+    if not isinstance(base, WindowedRelation) or not base.instants or not base.timed:
         return relation
     name = relation.free(INSTANT)
     columns = (*relation.columns, (name, column(name), NOWHERE))

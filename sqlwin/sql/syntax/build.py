@@ -75,9 +75,10 @@ class Build(WindowRules, RelationRules, PolicyRules):
             columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
             watermarks=tuple(p for p in parts if isinstance(p, ast.Watermark)),
             positions=tuple(p for p in parts if isinstance(p, ast.Position)),
-            options=_options(parts),
+            options=_options(parts)[0],
             span=named(name).span,
             keys=tuple(p for p in parts if isinstance(p, ast.PrimaryKey)),
+            places=_options(parts)[1],
         )
 
     def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
@@ -97,7 +98,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
 
     def create_sink(self, meta: Meta, children: Children) -> ast.CreateSink:
         columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
-        return ast.CreateSink(named(children[0]), columns, _options(children))
+        return ast.CreateSink(named(children[0]), columns, *_options(children))
 
     def insert(self, meta: Meta, children: Children) -> ast.Insert:
         sink, *names, select = children
@@ -124,18 +125,20 @@ class Build(WindowRules, RelationRules, PolicyRules):
         return ast.ShowFunctionsLike(prepared.unquoted(pattern[0]) if pattern else None)
 
     def set(self, meta: Meta, children: Children) -> ast.Set:
-        name, value = children[0]
+        name, value, _ = children[0]
         return ast.Set(name, value, meta_span(meta))
 
     def options(self, meta: Meta, children: Children) -> Clause:
-        times = Counter(key for key, _ in children)
+        times = Counter(key for key, _, _ in children)
         for key in times:
             if times[key] > 1:
                 raise QueryError(f"the option {key} is given twice", meta_span(meta), legal="once")
-        return Clause("WITH", tuple(sorted(children)), meta_span(meta))
+        options = tuple(sorted((key, value) for key, value, _ in children))
+        places = tuple((key, span) for key, _, span in children)
+        return Clause("WITH", (options, places), meta_span(meta))
 
-    def option(self, meta: Meta, children: Children) -> tuple[str, str]:
-        return children[0], children[1]
+    def option(self, meta: Meta, children: Children) -> tuple[str, str, Span]:
+        return children[0], children[1], meta_span(meta)
 
     def key(self, meta: Meta, children: Children) -> str:
         return ".".join(prepared.unquoted(str(child)) for child in children)
@@ -261,6 +264,6 @@ def _value(clauses: dict[str, Clause], name: str) -> Any:
     return clauses[name].value if name in clauses else None
 
 
-def _options(children: Children) -> ast.Options:
+def _options(children: Children) -> tuple[ast.Options, ast.Places]:
     clauses = (c for c in children if isinstance(c, Clause) and c.word == "WITH")
-    return next((clause.value for clause in clauses), ())
+    return next((clause.value for clause in clauses), ((), ()))

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 
 from lark import Lark, Token
@@ -20,7 +21,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
-from sqlwin.sql.syntax.repairs import Repair, comma_too_many, repair
+from sqlwin.sql.syntax.repairs import Repair, comma_too_many, inserted, repair
 from sqlwin.sql.text.prepared import offset, span
 
 END = "the end of the text"
@@ -72,6 +73,10 @@ _QUIET = frozenset(
 )
 
 
+_BEHIND = ("", "SET a = b; ", "SET a = b; SET a = b; ")
+"""The parser's states at the beginning of a statement: the first, the second, and those behind."""
+
+
 @dataclass(frozen=True)
 class Stop:
     """Where the parser stopped: its state, and the word's kind and text in capitals."""
@@ -88,6 +93,15 @@ class Lesson:
     examples: tuple[str, ...]
 
 
+_WINDOW_FIRST = Lesson(
+    "a ksqlDB window stands between FROM and GROUP BY",
+    "FROM orders WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY product EMIT CHANGES",
+    (),
+)
+_ANYWHERE = {"KSQL_WINDOW": _WINDOW_FIRST}
+"""What is a mistake wherever the parser stops at it, by its kind."""
+
+
 def explained(
     unexpected: UnexpectedInput, text: str, grammar: Lark, folder: Path, start: str
 ) -> QueryError:
@@ -100,15 +114,16 @@ def explained(
         meant = repair(text, offset(text, place), grammar)
         if meant is not None:
             return _proposed(meant, text)
-    lesson = _nearest(stop, taught(grammar, folder)) if start == "start" else None
+    lesson = _ANYWHERE.get(stop.kind) or _nearest(stop, taught(grammar, folder))
     if lesson is not None:
         return QueryError(lesson.message, place, text, lesson.legal)
     for pattern, (message, legal) in _BEFORE_A_COMMA.items() if stop.kind == "COMMA" else ():
         if pattern.search(text, 0, offset(text, place)):
             return QueryError(message, place, text, legal)
-    extra = comma_too_many(text, offset(text, place), grammar) if start == "start" else None
-    if extra is not None:
-        return _proposed(extra, text)
+    for change in (inserted, comma_too_many) if start == "start" else ():
+        meant = change(text, offset(text, place), grammar)
+        if meant is not None:
+            return _proposed(meant, text)
     declared = _NESTED.search(text, 0, offset(text, place))
     if declared is not None and start == "start":
         at = span(text, *declared.span(1))
@@ -133,17 +148,17 @@ def lessons(folder: Path) -> Iterator[Lesson]:
 
 @lru_cache(maxsize=1)
 def taught(grammar: Lark, folder: Path) -> tuple[tuple[Stop, Lesson], ...]:
-    """Where each example stops."""
-    known = []
+    """Where each example stops: alone, and as a statement behind others."""
+    known: dict[Stop, Lesson] = {}
     for lesson in lessons(folder):
-        for example in lesson.examples:
+        for before, example in product(_BEHIND, lesson.examples):
             try:
-                grammar.parse(example, start="start")
+                grammar.parse(before + example, start="start")
             except UnexpectedInput as unexpected:
-                known.append((_stop(unexpected), lesson))
+                known.setdefault(_stop(unexpected), lesson)
             else:
                 raise ValueError(f"not a mistake: {example}")
-    return tuple(known)
+    return tuple(known.items())
 
 
 def _nearest(stop: Stop, known: tuple[tuple[Stop, Lesson], ...]) -> Lesson | None:

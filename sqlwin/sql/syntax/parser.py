@@ -1,4 +1,4 @@
-"""Text to AST by the grammar, which is read once.
+"""Text to AST by the grammar, which is read once; its tables are kept in the user's cache.
 
 The grammar lies in `grammar/` of a checkout and in `sqlwin/grammar/` of an
 installed wheel.
@@ -6,19 +6,25 @@ installed wheel.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
+import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
+from sqlwin import user_cache
 from sqlwin.errors import QueryError
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.build import Build
+from sqlwin.sql.syntax.grammar_tables import parser_of, tables
 from sqlwin.sql.syntax.mistakes import explained
 from sqlwin.sql.text import ast
+
+STARTS = ("start", "query", "window_call", "duration")
 
 
 def grammar_folder() -> Path:
@@ -28,13 +34,10 @@ def grammar_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def grammar() -> Lark:
-    return Lark(
-        (grammar_folder() / "sqlwin.lark").read_text("utf-8"),
-        parser="lalr",
-        propagate_positions=True,
-        maybe_placeholders=False,
-        start=["start", "query", "window_call", "duration"],
-    )
+    text = (grammar_folder() / "sqlwin.lark").read_text("utf-8")
+    made_by = user_cache.key(text, lark.__version__, sys.version)
+    kept = user_cache.kept(f"grammar-{made_by}.tables", lambda: tables(text, STARTS))
+    return parser_of(kept)
 
 
 def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast.Statement]:

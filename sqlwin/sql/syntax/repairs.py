@@ -86,21 +86,54 @@ def comma_too_many(text: str, stop: int, grammar: Lark) -> Repair | None:
     return Repair("there is a comma too many", at, 1)
 
 
+def inserted(text: str, stop: int, grammar: Lark) -> Repair | None:
+    """A sign that is missing before the word at the stop, or the quotes of a name around it.
+
+    >>> from sqlwin.sql.syntax.parser import grammar
+    >>> inserted("SET a = 1 SET b = 2", 10, grammar()).message
+    'a ; is missing before SET'
+    >>> inserted("CREATE STREAM s (from STRING)", 17, grammar()).message
+    'from is a word of SQL; as a name it stands in backquotes: `from`'
+    """
+    found = _TOKEN.match(text, stop)
+    if len(text) > LONGEST or found is None:
+        return None
+    token, end = found[0], found.end()
+    last = text.find(";", end)
+    last = len(text) if last < 0 else last
+    said = {
+        f"{text[:stop]}{sign} {text[stop:]}": f"a {called} is missing before {token}"
+        for sign, called in ((",", "comma"), (";", ";"), ("=", "="))
+    }
+    if token[0] in "'\"" and len(token) > 2:
+        name = f"`{token[1:-1]}`"
+        said[f"{text[:stop]}{name}{text[end:]}"] = f"{token} is text; a name is {name}"
+    elif token[0].isalpha():
+        name = f"`{token}`"
+        why = f"{token} is a word of SQL; as a name it stands in backquotes: {name}"
+        said[f"{text[:stop]}{name}{text[end:]}"] = why
+    for changed, message in said.items():
+        if _reads(changed, last + len(changed) - len(text), grammar):
+            return Repair(message, stop, len(token))
+    return None
+
+
 def _changes(
     text: str, tokens: list[tuple[int, str]], stop: int, last: int, grammar: Lark
 ) -> Iterator[_Change]:
     known = _keywords(grammar)
     opened: list[tuple[int, str]] = []
     before = ""
-    for at, token in tokens:
-        if at > stop:
-            break
-        distance = stop - at
+    reached = [token for token in tokens if token[0] <= stop]
+    for at, token in tokens[: len(reached) + 1]:  # of INNER JION the first word stops the parser
+        distance = abs(stop - at)
         if token[0].isalpha() and token.upper() not in known:
             for word in get_close_matches(token.upper(), known, 2, NEAR):
                 changed = text[:at] + word + text[at + len(token) :]
                 said = Repair(f"{token}: did you mean {word}?", at, len(token))
                 yield _Change(changed, said, distance)
+        if at > stop:
+            break
         if token == ")" and not opened:
             changed = text[:at] + " " + text[at + 1 :]
             yield _Change(changed, Repair("this ) closes nothing", at, 1), distance)

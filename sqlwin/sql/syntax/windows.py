@@ -119,6 +119,11 @@ class WindowRules(Transformer[Token, Any]):
         return named(children[0])
 
     def window_name(self, meta: Meta, children: Children) -> ast.Name:
+        if str(children[0]).upper() in ("PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS"):
+            message = "OVER is followed by a window in brackets"
+            raise QueryError(
+                message, meta_span(meta), legal="OVER (PARTITION BY product ORDER BY ts)"
+            )
         return named(children[0])
 
     def partition(self, meta: Meta, children: Children) -> Clause:

@@ -293,6 +293,8 @@ class PrimaryKey:
 
 
 Options = tuple[tuple[str, str], ...]
+Places = tuple[tuple[str, Span], ...]
+"""Where each option of a WITH clause is given."""
 
 
 @dataclass(frozen=True)
@@ -305,6 +307,7 @@ class CreateStream:
     options: Options
     span: Span
     keys: tuple[PrimaryKey, ...] = ()
+    places: Places = ()
 
 
 @dataclass(frozen=True)
@@ -318,6 +321,7 @@ class CreateSink:
     name: Name
     columns: tuple[ColumnDef, ...]
     options: Options
+    places: Places = ()
 
 
 @dataclass(frozen=True)

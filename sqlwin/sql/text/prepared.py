@@ -26,12 +26,21 @@ QUOTED = (
 )
 """A string, raw or not, or a name in quotes: what stands in it is no word of SQL."""
 
+_TYPESET = {
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
+    **dict(zip("\u00d7\u2264\u2265\u2260\u2026", ("*", "<=", ">=", "<>", "..."), strict=True)),
+    **dict(zip("\uff08\uff09\uff0c\uff1b\uff1d\uff0a", "(),;=*", strict=True)),
+}
+"""Signs that a web page or a word processor puts in the place of those of SQL."""
 _TOKENS = re.compile(
     rf"""(?P<string>{QUOTED})
       | (?P<comment>--[^\n]*|/\*(?!\+).*?\*/)
       | (?P<open>/\*(?!\+))
       | (?P<cast>::)
       | (?P<digits>[0-9]{{1001}})
+      | (?P<typeset>[{"".join(_TYPESET)}])
       | (?<![\w:]):(?P<param>[A-Za-z_]\w*)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -108,12 +117,31 @@ def prepare(source: str, params: Mapping[str, str]) -> Prepared:
     return Prepared(source, "".join([*out, source[done:]]), tuple(shifts))
 
 
+def blanked(source: str) -> str:
+    """Each token where it stands in the source: comments are blanks, and `:name` is a number.
+
+    >>> blanked("LIMIT :most -- rows")
+    'LIMIT 11111        '
+    """
+
+    def put(token: re.Match[str]) -> str:
+        if token["param"]:
+            return "1" * len(token[0])
+        return re.sub(r"[^\n]", " ", token[0]) if token["comment"] else token[0]
+
+    return _TOKENS.sub(put, source)
+
+
 def _replaced(source: str, token: re.Match[str], params: Mapping[str, str]) -> str:
     if token["comment"]:
         return re.sub(r"[^\n]", " ", token["comment"])
     place = span(source, token.start(), token.end())
     if token["digits"]:
         raise QueryError("a number has at most 1,000 digits", place, source, legal="1e1000")
+    if token["typeset"]:
+        plain = _TYPESET[token["typeset"]]
+        message = f"{token['typeset']} is of typeset text, and SQL has {plain}"
+        raise QueryError(message, place, source, legal=plain)
     if token["open"]:
         raise QueryError("this comment is never closed", place, source, legal="/* … */")
     name = token["param"]

@@ -85,7 +85,9 @@ class ReferenceRelation:
 
     @property
     def output(self) -> dict[str, pl.DataType]:
-        named = {} if self.instant is None else {self.instant: pl.Datetime("us", "UTC")}
+        timed = isinstance(self.window, Moving)
+        type_ = pl.Datetime("us", "UTC") if timed else pl.Int64()
+        named = {} if self.instant is None else {self.instant: type_}
         return {**self.carried, **named}
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -168,7 +170,8 @@ class ReferenceRelation:
                 continue
             for other in sorted(self.taken, key=_order):
                 if _at(other) in self.entered - self.left:
-                    yield self._there(other, word, list(_at(row)))
+                    at = {} if self.instant is None else {self.instant: row[SEQ]}
+                    yield self._there({**other, **at}, word, list(_at(row)))
 
     def _there(self, row: Row, word: str, instant: list[object]) -> Row:
         values = {name: row[name] for name in self.output}

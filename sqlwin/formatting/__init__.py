@@ -1,0 +1,1 @@
+"""`sqlwin fmt`: the layout of a script, and nothing else of it."""

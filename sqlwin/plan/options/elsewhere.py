@@ -1,0 +1,75 @@
+"""Connectors and options of other engines, and what is written in their place.
+
+>>> OPTIONS["properties.bootstrap.servers"], CONNECTORS["csv"]
+("servers = 'localhost:9092'", "connector = 'files', format = 'csv'")
+"""
+
+from __future__ import annotations
+
+_SERVERS = "servers = 'localhost:9092'"
+_TOPIC = "connector = 'kafka', topic = 'orders'"
+_FORMAT = "format = 'json'"
+_START = "start = 'earliest'"
+_SKIPPED = "none: rows that cannot be read are in the error stream"
+_NONE = "none: a checkpoint keeps the position"
+_EVENT_TIME = "WATERMARK FOR ts AS ts, among the columns"
+
+CONNECTORS: dict[str, str] = {
+    "csv": "connector = 'files', format = 'csv'",
+    "json": "connector = 'files', format = 'json'",
+    "parquet": "connector = 'files', format = 'parquet'",
+    "file": "connector = 'files'",
+    "filesystem": "connector = 'files'",
+    "s3": "connector = 'files'",
+    "datagen": "connector = 'nexmark'",
+    "faker": "connector = 'nexmark'",
+    "rate": "connector = 'nexmark'",
+    "socket": "connector = 'files', path = 'a folder'",
+    "print": "connector = 'console'",
+    "blackhole": "connector = 'none'",
+    "upsert-kafka": "connector = 'kafka', changelog = 'upsert'",
+    "jdbc": "connector = 'postgres', 'sqlite' or 'duckdb'",
+    "postgresql": "connector = 'postgres'",
+    "postgres-cdc": "connector = 'kafka', changelog = 'debezium'",
+    "mysql-cdc": "connector = 'kafka', changelog = 'debezium'",
+}
+
+OPTIONS: dict[str, str] = {
+    "bootstrap.servers": _SERVERS,
+    "kafka.bootstrap.servers": _SERVERS,
+    "properties.bootstrap.server": _SERVERS,
+    "properties.bootstrap.servers": _SERVERS,
+    "properties.group.id": _NONE,
+    "group.id": _NONE,
+    "kafka_topic": _TOPIC,
+    "subscribe": _TOPIC,
+    "value_format": _FORMAT,
+    "value.format": _FORMAT,
+    "key_format": "metadata = 'id = key'",
+    "key": "metadata = 'id = key'",
+    "scan.startup.mode": _START,
+    "startingoffsets": _START,
+    "auto.offset.reset": _START,
+    "csv.field-delimiter": "delimiter = ';'",
+    "value_delimiter": "delimiter = ';'",
+    "sep": "delimiter = ';'",
+    "csv.ignore-parse-errors": _SKIPPED,
+    "json.ignore-parse-errors": _SKIPPED,
+    "json.fail-on-missing-field": _SKIPPED,
+    "timestamp": _EVENT_TIME,
+    "timestamp_format": _EVENT_TIME,
+    "table-name": "table = 'name'",
+    "dbtable": "table = 'name'",
+}
+"""By their names in lower case."""
+
+SETTINGS: dict[str, str] = {
+    "auto.offset.reset": f"an option of WITH, {_START}",
+    "ksql.streams.auto.offset.reset": f"an option of WITH, {_START}",
+    "parallelism.default": "buckets = 8",
+    "execution.parallelism": "buckets = 8",
+    "sql-client.execution.result-mode": "an argument of the command, --output table",
+    "execution.checkpointing.interval": "an argument of the command, --checkpoint DIR",
+    "execution.runtime-mode": "an argument of the command, --follow or none",
+}
+"""Those of SET, likewise."""

@@ -1,0 +1,1 @@
+"""The files of a first project, which `sqlwin new` writes."""

@@ -1,0 +1,84 @@
+"""The concrete tree of a text: every token with its place, for a layout that loses none.
+
+>>> [leaf.text for leaf in leaves(concrete("select a from s;"))]
+['SELECT', 'a', 'FROM', 's', ';']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput
+
+from sqlwin.errors import QueryError
+from sqlwin.sql.syntax.parser import grammar_folder, statements
+from sqlwin.sql.text.depth import refuse_deep, room
+from sqlwin.sql.text.prepared import blanked
+
+VALUES = frozenset({"NAME", "STRING", "TEXT", "NUMBER", "OP", "HINT"})
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A token of characters start to end. text: keywords in capitals, else as written."""
+
+    text: str
+    start: int
+    end: int
+    keyword: bool = False
+
+
+@dataclass(frozen=True)
+class Branch:
+    rule: str
+    children: tuple[Leaf | Branch, ...]
+
+
+def concrete(source: str) -> Branch:
+    """QueryError where the text is none of the dialect."""
+    text = blanked(source)
+    try:
+        with room():
+            refuse_deep(text)
+            return _branch(_grammar().parse(text), source, text)
+    except UnexpectedInput:
+        try:
+            statements(text)
+        except QueryError as error:
+            error.text = source
+            raise error from None
+        raise
+
+
+def leaves(node: Leaf | Branch) -> Iterator[Leaf]:
+    if isinstance(node, Leaf):
+        yield node
+        return
+    for child in node.children:
+        yield from leaves(child)
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> Lark:
+    text = (grammar_folder() / "sqlwin.lark").read_text("utf-8")
+    return Lark(text, parser="lalr", keep_all_tokens=True, maybe_placeholders=False)
+
+
+def _branch(tree: Tree[Token], source: str, text: str) -> Branch:
+    children = tuple(
+        _leaf(child, source, text) if isinstance(child, Token) else _branch(child, source, text)
+        for child in tree.children
+    )
+    return Branch(str(tree.data).partition("{")[0], children)
+
+
+def _leaf(token: Token, source: str, text: str) -> Leaf:
+    start, end = token.start_pos or 0, token.end_pos or 0
+    written = source[start:end]
+    keyword = token.type not in VALUES and written[:1].isalpha()
+    if keyword and written == text[start:end]:  # else there is a comment between two words
+        written = " ".join(written.upper().split())
+    return Leaf(written, start, end, keyword)

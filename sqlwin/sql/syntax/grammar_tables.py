@@ -1,0 +1,46 @@
+"""The LALR tables of a grammar as bytes, which take longer to compute than to read.
+
+They are numbers and texts alone: reading them runs no code, whatever the bytes are.
+
+>>> made = parser_of(tables("start: \\"a\\" \\"b\\"?", ["start"]))
+>>> made.parse("ab").data
+'start'
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Sequence
+from typing import Any
+
+from lark import Lark
+from lark.grammar import Rule
+from lark.lexer import TerminalDef
+
+
+def tables(grammar: str, start: Sequence[str]) -> bytes:
+    """start: the rules that a text may be."""
+    made = Lark(
+        grammar,
+        parser="lalr",
+        propagate_positions=True,
+        maybe_placeholders=False,
+        start=list(start),
+    )
+    data, memo = made.memo_serialize([TerminalDef, Rule])
+    return marshal.dumps(_plain({"data": data, "memo": memo}))
+
+
+def parser_of(tables: bytes) -> Lark:
+    """tables: of the same Lark and the same Python."""
+    made: Lark = Lark.load(marshal.loads(tables))
+    return made
+
+
+def _plain(value: Any) -> Any:
+    """Without subclasses of `str`."""
+    if isinstance(value, dict):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(_plain, value))
+    return str(value) if isinstance(value, str) else value

@@ -1,0 +1,86 @@
+"""What a command imports, counted in a process of its own: no clock says that a start grows.
+
+Bounds are what is imported now and some more; a heavy package that comes in is named.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HOME = Path(__file__).parents[2]
+QUERY = "queries/departures_per_hour.sql"
+TEN_ROWS = """
+import sqlwin
+with sqlwin.query(
+    "CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
+    "SELECT product, window_start, SUM(value) AS total "
+    "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY product, window_start"
+) as query:
+    query.push("orders", [
+        {"product": "tea", "value": at, "ts": f"2024-01-01T09:0{at}:10Z"} for at in range(10)])
+    query.drain()
+    assert sum(query.table()["total"].to_pylist()) == 45
+"""
+COMMAND = """
+from sqlwin.cli import main
+try:
+    main({arguments})
+except SystemExit:
+    pass
+"""
+HEAVY = ("pandas", "polars", "pyarrow", "duckdb", "sqlglot", "lark", "pyspark", "re2", "msgspec")
+
+
+def imported(code: str) -> set[str]:
+    """Modules after `code`, in a new process."""
+    shown = "import json, sys; print(json.dumps(sorted(sys.modules)))"
+    made = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{shown}"],
+        cwd=HOME,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return set(json.loads(made.stdout.splitlines()[-1]))
+
+
+def own(modules: set[str]) -> int:
+    return sum(module.partition(".")[0] == "sqlwin" for module in modules)
+
+
+def heavy(modules: set[str]) -> list[str]:
+    return [package for package in HEAVY if package in modules]
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+def test_what_says_a_word_imports_no_package(arguments: list[str]) -> None:
+    found = imported(COMMAND.format(arguments=arguments))
+    assert heavy(found) == []
+    assert own(found) <= 8
+
+
+def test_a_script_is_checked_by_the_front_end_alone() -> None:
+    found = imported(COMMAND.format(arguments=["check", QUERY]))
+    assert heavy(found) == ["pyarrow", "sqlglot", "lark"]
+    assert own(found) <= CHECK
+
+
+def test_explain_starts_no_engine() -> None:
+    found = imported(COMMAND.format(arguments=["explain", QUERY]))
+    assert heavy(found) == ["polars", "pyarrow", "sqlglot", "lark"]
+    assert own(found) <= EXPLAIN
+
+
+def test_ten_rows_in_process_import_what_their_query_needs() -> None:
+    found = imported(TEN_ROWS)
+    assert heavy(found) == ["polars", "pyarrow", "sqlglot", "lark", "msgspec"]
+    assert own(found) <= RUN
+
+
+CHECK, EXPLAIN, RUN = 245, 335, 400
+"""Modules of sqlwin."""

@@ -1,0 +1,137 @@
+"""RSTREAM of joins whose rows come and go with others' is what DuckDB has at each instant.
+
+Rows come in batches, out of order by no more than the watermark and RETAIN wait for them. So each
+push emits, once, the relation over all rows that there will ever be, at each instant at which it
+changes and that the watermark has passed by RETAIN.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from sqlwin.instants import SECOND
+from tests.properties.duck import connection
+from tests.properties.hosts import Host, fast_hosts
+from tests.properties.relation_feeds import DELAY, Answers, Push, emitted, table
+
+FOR_EVER = 2**60
+KINDS = ("", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
+"""Of joins; the first is an inner one."""
+ROWS = st.lists(
+    st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3), st.integers(0, 25)),
+    min_size=1,
+    max_size=14,
+)
+
+
+@st.composite
+def feeds(draw: st.DrawFn) -> tuple[int, list[Push]]:
+    """RETAIN in seconds, and pushes: of rows that come so much out of order at most."""
+    retain = draw(st.sampled_from([0, 0, 4]))
+    rows = sorted(draw(ROWS), key=lambda row: row[2] + draw(st.integers(0, DELAY + retain)))
+    pushes: list[Push] = []
+    while rows:
+        size = draw(st.integers(1, 5))
+        pushes, rows = [*pushes, rows[:size]], rows[size:]
+    return retain, pushes
+
+
+Window = tuple[str, int, int]
+
+
+def windows() -> st.SearchStrategy[Window]:
+    """Of a kind, with a size, and how far it advances."""
+    kinds = st.sampled_from(["RANGE", "SLIDE", "ROWS", "LAST"])
+    return st.tuples(kinds, st.integers(0, 8), st.integers(1, 4))
+
+
+def written(window: Window) -> str:
+    kind, size, slide = window
+    if kind == "RANGE":
+        return f"[RANGE {size} SECONDS]"
+    if kind == "SLIDE":
+        return f"[RANGE {slide * (size % 3 + 1)} SECONDS SLIDE {slide} SECONDS]"
+    return f"[{'PARTITION BY k ' * (kind == 'LAST')}ROWS {slide}]"
+
+
+def stays(window: Window) -> str:
+    """The rows of `s` with the instants at which they come, and have left."""
+    kind, size, slide = window
+    step = slide * SECOND
+    if kind == "RANGE":
+        lo, hi = "us", f"us + {size * SECOND + 1}"
+    elif kind == "SLIDE":
+        length = step * (size % 3 + 1)
+        lo, hi = f"(us // {step} + 1) * {step}", f"((us + {length}) // {step} + 1) * {step}"
+    else:
+        by = "PARTITION BY k" if kind == "LAST" else ""
+        lo, hi = "us", f"COALESCE(LEAD(us, {slide}) OVER ({by} ORDER BY us, id), {FOR_EVER})"
+    return f"(SELECT *, {lo} AS lo, {hi} AS hi FROM (SELECT *, ts * {SECOND} AS us FROM s))"
+
+
+def sliced(rows: list[tuple[Any, ...]], pushes: list[Push], retain: int) -> list[Answers]:
+    """Rows with their instants first, by the push at which the watermark passes them."""
+    told, seen, out = 0, [], []
+    for push in pushes:
+        seen += [ts for _, _, ts in push]
+        until = (max(seen) - DELAY - retain) * SECOND
+        now = [row for row in rows if row[0] < until]
+        out.append(Counter(row[1:] for row in now[told:]))
+        told = max(told, len(now))
+    return [*out, Counter(row[1:] for row in rows[told:])]
+
+
+def changed(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Of the relation at all instants, in their order, those at which it is another one.
+
+    found: an instant and a row; or the instant alone, with NULLs, where the relation is empty.
+    """
+    by_instant: dict[int, list[tuple[Any, ...]]] = {}
+    for instant, there, *row in found:
+        by_instant.setdefault(instant, []).extend([tuple(row)] * bool(there))
+    out, before = [], Counter[Any]()
+    for instant, rows in sorted(by_instant.items()):
+        if Counter(rows) != before:
+            out += [(instant, *row) for row in rows]
+        before = Counter(rows)
+    return out
+
+
+def answered(text: str, pushes: list[Push]) -> list[tuple[Any, ...]]:
+    con = connection()
+    con.register("s", table([row for push in pushes for row in push]))
+    try:
+        return con.sql(text).fetchall()
+    finally:
+        con.unregister("s")  # others have a view of that name
+
+
+@given(feeds(), fast_hosts(), st.sampled_from(KINDS), windows(), windows(), st.booleans())
+def test_joins_at_each_change(
+    fed: tuple[int, list[Push]], host: Host, kind: str, one: Window, other: Window, near: bool
+) -> None:
+    retain, pushes = fed
+    on = "a.k = b.k" + " AND a.v >= b.v" * near
+    single = kind in ("SEMI", "ANTI")
+    columns = "a.id AS x" if single else "a.id AS x, b.id AS y"
+    assume(kind or {one[0], other[0]} != {"RANGE"})  # pairs alone are emitted without waiting
+    inputs = f"s a {written(one)} {kind} JOIN s b {written(other)}"
+    text = f"""RSTREAM(SELECT {columns} FROM {inputs} ON {on}
+        RETAIN INTERVAL '{retain}' SECOND)"""
+    rest = "NULL" if single else "b.id"
+    answer = f"""
+        WITH a AS {stays(one)}, b AS {stays(other)},
+        t AS (SELECT lo AS t FROM a UNION SELECT hi FROM a UNION SELECT lo FROM b
+            UNION SELECT hi FROM b),
+        la AS (SELECT t, a.* FROM t JOIN a ON lo <= t AND t < hi),
+        lb AS (SELECT t, b.* FROM t JOIN b ON lo <= t AND t < hi),
+        j AS (SELECT COALESCE(a.t, {"NULL" if single else "b.t"}) AS t, a.id AS x, {rest} AS y
+            FROM la a {kind} JOIN lb b ON a.t = b.t AND {on})
+        SELECT t.t, j.t IS NOT NULL, x, y FROM t LEFT JOIN j ON t.t = j.t
+        WHERE t.t < {FOR_EVER} ORDER BY t.t"""
+    rows = changed([r[:3] if single else r for r in answered(answer, pushes)])
+    assert emitted(text, pushes, host) == sliced(rows, pushes, retain)
