@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.errors import RunError
-from sqlwin.operators.contract import Joining
+from sqlwin.operators.contract import JoinOperator
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.numbered_sides import NumberedSide
 from sqlwin.operators.joins.operator import WindowJoin
@@ -171,7 +171,7 @@ def _retained(join: Join) -> int:
     return ENDLESS if join.policy.retain is None else join.policy.retain
 
 
-def with_ttls(operator: Joining) -> Joining:
+def with_ttls(operator: JoinOperator) -> JoinOperator:
     """The operator with the TTL of each side's keys; static joins have none."""
     assert isinstance(operator, WindowJoin | AsOfJoin)
     return JoinTtl(operator)
