@@ -124,7 +124,7 @@ def _larger(one: int | None, other: int | None) -> int | None:
 def _did(operator: OperatorMetrics) -> str:
     """One line of the plan, below its operator.
 
-    >>> _did(OperatorMetrics("TopN", 9, 1, 3, state_rows=2, state_bytes=1400, seconds=0.25))
+    >>> _did(OperatorMetrics("TopN", 9, 1, 0, 3, state_rows=2, state_bytes=1400, seconds=0.25))
     'rows in 9, late 1, expired 0, rows out 3; state at most 2 records, 1,400 bytes; 0.250 s'
     """
     state = "no state"

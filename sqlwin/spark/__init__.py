@@ -74,6 +74,8 @@ def query(
     """
     # Spark starts several Python processes that load this package and need little of
     # it, so what is needed is imported here.
+    from pathlib import Path
+
     from sqlwin.inference import inferred_from
     from sqlwin.spark.connect import refuse_connect
     from sqlwin.spark.dataframes import bound_over, query_over

@@ -96,4 +96,4 @@ def test_the_command_prints_it(
     assert main(["explain", str(file), "--format", format]) == 0
     assert capsys.readouterr().out.startswith(begins)
     assert main(["explain", str(file), "--format", format, "--rate", "1/s", "--keys", "1"]) == 2
-    assert "--rate and --keys go with --format text" in capsys.readouterr().err
+    assert "--rate, --keys and --analyze go with --format text" in capsys.readouterr().err

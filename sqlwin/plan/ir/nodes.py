@@ -28,6 +28,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from sqlwin.plan.ir.added import ADDED
 from sqlwin.plan.ir.joins import Join, StaticScan
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.source_text import SourceText
@@ -123,7 +124,7 @@ class WindowAggregate:
     where: str | None = None
     sets: tuple[tuple[str, ...], ...] = ()
     per_row: bool = False
-    at_once: bool = False
+    at_once: bool = field(default=False, repr=False, metadata=ADDED)
 
     @cached_property
     def schema(self) -> Schema:
@@ -255,7 +256,7 @@ class WindowedRelation:
     instants: bool = False
     until: str | None = None
     instant: str | None = None
-    there: str | None = None
+    there: str | None = field(default=None, repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         if self.frame.preceding is None or self.frame.following != 0:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from sqlwin.plan.ir.added import added_values
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
@@ -223,4 +224,5 @@ def fingerprint(*queries: Query) -> str:
     """
     parts: list[object] = [plan for query in queries for plan in plans_of(query.plan)]
     parts += ["retract"] * sum(query.retracts for query in queries)
+    parts += added_values(parts)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]

@@ -1,12 +1,12 @@
 """A table of lifetimes by definition: the rules of `sqlwin.state.lifetimes`, over a plain list.
 
 >>> from sqlwin.policies import Cleanup
->>> table = Lives(Ttl(10, cleanup=Cleanup(timers=True)))
+>>> table = Lifetimes(Ttl(10, cleanup=Cleanup(timers=True)))
 >>> table.at(0); table.write("ann", 0); table.at(9); list(table.visible())
 ['ann']
->>> table.at(10); list(table.visible()), len(table.lives)
+>>> table.at(10); list(table.visible()), len(table.lifetimes)
 ([], 1)
->>> table.clean_by_timers(); len(table.lives)
+>>> table.clean_by_timers(); len(table.lifetimes)
 0
 """
 

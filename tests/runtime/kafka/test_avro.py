@@ -21,6 +21,7 @@ from sqlwin.runtime.kafka.registry import Registry
 from tests.support import registry as registries
 from tests.support.kafka import Broker
 from tests.support.registry import SchemaRegistry
+from tests.support.runtime.avro import bare
 from tests.support.runtime.topics import HOSTS, ran, written
 
 ORDER: dict[str, Any] = {
@@ -48,12 +49,6 @@ INSERT INTO totals SELECT window_start, product, SUM(n) AS n
 FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
 GROUP BY window_start, window_end, product EMIT FINAL EXPIRED INTO bad
 """
-
-
-def bare(schema: Any, record: dict[str, Any]) -> bytes:
-    out = io.BytesIO()
-    fastavro.schemaless_writer(out, fastavro.parse_schema(schema), record)
-    return out.getvalue()
 
 
 def framed(number: int, schema: Any, record: dict[str, Any]) -> bytes:

@@ -12,7 +12,7 @@ from sqlwin.errors import QueryError
 from sqlwin.runtime.kafka.declared import declared
 from sqlwin.runtime.kafka.values import Values
 from sqlwin.sql import script
-from tests.runtime.kafka.test_avro import bare
+from tests.support.runtime.avro import bare
 
 TIMED = "id BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts"
 KEYED = "id BIGINT, product STRING, n BIGINT, PRIMARY KEY (id)"
