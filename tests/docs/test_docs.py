@@ -96,7 +96,8 @@ def test_every_block_says_what_it_is() -> None:
     known |= {"golden new-window", "python new-window"}  # see test_new_window
     known |= {"python recipe", "text output"}  # see test_recipes
     known |= {"python quickstart", "sql quickstart", "text quickstart", "text infer"}
-    known |= {f"python recipe {server}" for server in ("kafka", "postgres", "spark")}
+    servers = ("kafka", "kafka spark", "postgres", "spark")
+    known |= {f"python recipe {server}" for server in servers}
     every = [block for page in PAGES for block in page_blocks(page)]
     strange = [f"{block}: {block.kind!r}" for block in every if block.kind not in known]
     assert strange == []

@@ -7,6 +7,8 @@ is relative to where its JVM was started.
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from tests.support import kafka, postgres
 PAGE = [*page_blocks(REPO / "docs" / "recipes.md")]
 FIRST = PAGE[0]
 """Makes the file that the others read."""
+KINDS = ("", " kafka", " kafka spark", " postgres", " spark")
 RECIPES = [block for block in PAGE[1:] if block.kind.startswith("python")]
 
 
@@ -95,6 +98,28 @@ def test_a_recipe_of_spark_runs(
     assert capsys.readouterr().out == output(block)
 
 
+@pytest.mark.long
+@pytest.mark.spark(processes=True)
+@recipes("python recipe kafka spark")
+def test_a_recipe_of_sparks_connector_runs(
+    tmp_path: Path, block: Block, broker: kafka.Broker
+) -> None:
+    """In a process of its own, whose JVM has the connector's jars."""
+    text = block.text.replace("localhost:9092", broker.address)
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=tmp_path,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unresolved dependenc" in done.stdout + done.stderr:
+        pytest.skip("SKIPPED, AND NOTHING TESTED: Spark's connector cannot be resolved here")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(output(block))
+
+
 def test_every_recipe_is_run() -> None:
-    kinds = {f"python recipe{kind}" for kind in ("", " kafka", " postgres", " spark")}
+    kinds = {f"python recipe{kind}" for kind in KINDS}
     assert {block.kind for block in RECIPES} == kinds

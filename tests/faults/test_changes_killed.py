@@ -103,13 +103,21 @@ def last(folder: Path) -> dict[tuple[str, datetime], tuple[int, int]]:
     return {(row["product"], row["window_start"]): (row["pieces"], row["n"]) for row in there}
 
 
-def test_changes_count_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("engine", "earliest", "latest", "kills"),
+    [
+        pytest.param("embedded", 0.7, 2.0, 3, id="embedded"),
+        pytest.param("spark", 8.0, 14.0, 1, id="spark", marks=pytest.mark.spark(processes=True)),
+    ],
+)
+def test_changes_count_once(
+    tmp_path: Path, engine: str, earliest: float, latest: float, kills: int
+) -> None:
     shop, rng = land(tmp_path), random.Random(3)
     (tmp_path / "q.sql").write_text(SCRIPT)
-    run = [sys.executable, "-m", "sqlwin.cli", "run", str(tmp_path / "q.sql")]
-    moments = [rng.uniform(0.7, 2.0) for _ in range(3)]
-    options = ["--engine", "embedded", "--checkpoint", str(tmp_path / "state"), "--drain"]
-    assert killed([*run, *options], moments) > 0
+    run = [sys.executable, "-m", "sqlwin.cli", "run", str(tmp_path / "q.sql"), "--engine", engine]
+    moments = [rng.uniform(earliest, latest) for _ in range(kills)]
+    assert killed([*run, "--checkpoint", str(tmp_path / "state"), "--drain"], moments) > 0
     expected = shop.windows()
     assert len(expected) > 20
     for kind in KINDS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,13 +13,18 @@ import pytest
 import sqlwin
 import sqlwin.spark
 from sqlwin.runtime.checkpoint.task_state import VERSION
-from tests.support.state.checkpoint_fixtures import AFTER, BEFORE, FOLDER, SINKS, TEXT, land
+from tests.support.state.checkpoint_fixtures import (
+    AFTER,
+    BEFORE,
+    FOLDER,
+    SINKS,
+    TEXT,
+    land,
+    run_on_spark,
+)
 
-ON_SPARK = sorted(FOLDER.glob("checkpoint_v*_spark"))
-CHECKPOINTS = sorted({*FOLDER.glob("checkpoint_v*")} - {*ON_SPARK})
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
+CHECKPOINTS = sorted(FOLDER.glob("checkpoint_v*"))
+SPARK = [pytest.mark.spark, pytest.mark.long]
 Rows = dict[str, dict[str, dict[str, Any]]]
 """By sink and row_key, the last revision."""
 
@@ -45,18 +50,36 @@ def values(found: Rows) -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
-@pytest.mark.parametrize("made", CHECKPOINTS, ids=[path.name for path in CHECKPOINTS])
-def test_it_goes_on(tmp_path: Path, made: Path) -> None:
+def going_on(home: Path, taken: Rows, on_spark: bool) -> int:
+    """Over the checkpoint that is there; how many rows were read."""
+    text = (home / "q.sql").read_text()
+    if on_spark:
+        return run_on_spark(text, home, drain=True, **taking(taken))
+    return sqlwin.run(text, home, home / "state", drain=True, sinks=taking(taken)).read
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(path, id=path.name, marks=SPARK if path.name.endswith("_spark") else ())
+        for path in CHECKPOINTS
+    ],
+)
+def test_it_goes_on(tmp_path: Path, made: Path, request: pytest.FixtureRequest) -> None:
+    """Where it was copied to; on Spark its state can be queried there, too."""
+    on_spark = made.name.endswith("_spark")
     shutil.copytree(made, tmp_path / "kept")
+    if on_spark:
+        state = sqlwin.spark.state(request.getfixturevalue("spark"), tmp_path / "kept" / "state")
+        assert state.windows(key="tea").num_rows == 2
     found: Rows = {sink: {} for sink in SINKS}
     land(tmp_path / "first", "1", BEFORE)  # what the sinks had before it
-    state = tmp_path / "first" / "state"
-    sqlwin.run(TEXT, tmp_path / "first", state, sinks=taking(found))
-    text = (tmp_path / "kept" / "q.sql").read_text()
+    first = tmp_path / "first"
+    sqlwin.run(TEXT, first, first / "state", sinks=taking(found))
     land(tmp_path / "kept", "2", AFTER)
-    kept = tmp_path / "kept"
-    summary = sqlwin.run(text, kept, kept / "state", drain=True, sinks=taking(found))
-    assert summary.read == len(AFTER) * len(SINKS), "and not what was read before"
+    assert going_on(tmp_path / "kept", found, on_spark) == len(AFTER) * len(SINKS), (
+        "and not what was read before"
+    )
     whole: Rows = {sink: {} for sink in SINKS}
     land(tmp_path / "whole", "1", BEFORE + AFTER)
     sqlwin.run(TEXT, tmp_path / "whole", sinks=taking(whole))
@@ -64,16 +87,6 @@ def test_it_goes_on(tmp_path: Path, made: Path) -> None:
     assert found["minutes"].keys() == whole["minutes"].keys()
 
 
-@pytest.mark.spark
-@pytest.mark.long
-@pytest.mark.parametrize("made", ON_SPARK, ids=[path.name for path in ON_SPARK])
-def test_its_state_is_queried_on_spark(tmp_path: Path, made: Path, spark: SparkSession) -> None:
-    """Where it was copied to."""
-    shutil.copytree(made, tmp_path / "kept")
-    state = sqlwin.spark.state(spark, tmp_path / "kept" / "state")
-    assert state.windows(key="tea").num_rows == 2
-
-
 def test_there_is_one_of_this_version() -> None:
-    assert FOLDER / f"checkpoint_v{VERSION}" in CHECKPOINTS
-    assert FOLDER / f"checkpoint_v{VERSION}_spark" in ON_SPARK
+    names = {f"checkpoint_v{VERSION}", f"checkpoint_v{VERSION}_spark"}
+    assert names <= {path.name for path in CHECKPOINTS}

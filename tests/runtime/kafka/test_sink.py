@@ -13,7 +13,7 @@ import pytest
 from sqlwin.errors import QueryError, RunError
 from sqlwin.runtime.kafka.sink import KafkaSink, kafka_sink
 from tests.support.kafka import Broker
-from tests.support.runtime.topics import counted, order
+from tests.support.runtime.topics import HOSTS, counted, order
 
 pytestmark = pytest.mark.long
 
@@ -147,11 +147,16 @@ def _dying(path: str, name: str, moment: str) -> Callable[..., object]:
     return dying
 
 
-def test_a_broker_that_is_killed_has_each_batch_once(broker: Broker, tmp_path: Path) -> None:
-    topic = broker.topic("broken")
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_broker_that_is_killed_has_each_batch_once(
+    broker: Broker, tmp_path: Path, host: str
+) -> None:
+    """The topic that is read, and the one that is written to."""
+    topic = broker.topic(f"broken_{host}")
     broker.topic(f"{topic}_out")
     broker.send(topic, *(order(minute, minute) for minute in range(8)))
     query = FINAL.replace("_out'", "_out', wait = '60 seconds'")
+    more = ", 'max.records' = 2, wait = '60 seconds'"
     with broker.restarting(at=2) as on_batch:
-        counted(broker, topic, tmp_path, ", 'max.records' = 2", query=query, on_batch=on_batch)
+        counted(broker, topic, tmp_path, more, query=query, host=host, on_batch=on_batch)
     assert ends(broker, topic) == list(range(8))

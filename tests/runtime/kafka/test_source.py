@@ -16,6 +16,7 @@ from tests.support.kafka import Broker
 from tests.support.runtime.topics import COUNTS, counted, order, written
 
 pytestmark = pytest.mark.long
+SPARK = pytest.mark.spark
 
 
 def test_partitions_are_read_abreast(broker: Broker, tmp_path: Path) -> None:
@@ -71,22 +72,31 @@ INSERT INTO out SELECT v, k, h, at, p, o, t FROM s
 
 
 @pytest.mark.parametrize(
-    ("format_", "type_", "values", "expected"),
+    ("host", "format_", "type_", "values", "expected"),
     [
-        ("raw", "STRING", ["tea", b"\xff"], ["tea"]),
-        ("csv", "STRING", ['"a, b"', "x,y", 'two "quotes"', '"open', '"two\nlines"'],
+        ("process", "raw", "STRING", ["tea", b"\xff"], ["tea"]),
+        ("process", "csv", "STRING",
+         ['"a, b"', "x,y", 'two "quotes"', '"open', '"two\nlines"'],
          ["a, b", 'two "quotes"', "two\nlines"]),
-        ("json", "BIGINT", ['{"v": 1}'], [1]),
+        ("process", "json", "BIGINT", ['{"v": 1}'], [1]),
+        pytest.param("spark", "raw", "STRING", ["tea", b"\xff"], ["tea"], marks=SPARK),
     ],
 )  # fmt: skip
 def test_other_parts_of_a_record_are_columns(
-    broker: Broker, tmp_path: Path, format_: str, type_: str, values: list[Any], expected: list[Any]
+    broker: Broker,
+    tmp_path: Path,
+    host: str,
+    format_: str,
+    type_: str,
+    values: list[Any],
+    expected: list[Any],
 ) -> None:
-    topic = broker.topic(f"parts_{format_}", partitions=2)
+    topic = broker.topic(f"parts_{format_}_{host}", partitions=2)
     headers = [("trace", b"old"), ("trace", b"new")]
     at = 1704099600123
     broker.send(topic, *values, partition=1, key="k", headers=headers, timestamp=at)
-    counted(broker, topic, tmp_path, query=PARTS.format(format=format_, type=type_))
+    query = PARTS.format(format=format_, type=type_)
+    counted(broker, topic, tmp_path, query=query, host=host)
     found = written(tmp_path)
     assert [row["v"] for row in found] == expected
     first = {"k": "k", "h": "new", "at": "2024-01-01T09:00:00.123000Z", "p": 1, "o": 0, "t": topic}
@@ -94,26 +104,28 @@ def test_other_parts_of_a_record_are_columns(
 
 
 @pytest.mark.parametrize(
-    ("start", "expected"),
+    ("host", "start", "expected"),
     [
-        ("earliest", [0, 1, 2, 3]),
-        ("latest", []),
-        ("2024-01-01T09:02:00Z", [2, 3]),
-        ("0:3", [3]),
+        ("process", "earliest", [0, 1, 2, 3]),
+        ("process", "latest", []),
+        ("process", "2024-01-01T09:02:00Z", [2, 3]),
+        ("process", "0:3", [3]),
+        pytest.param("spark", "2024-01-01T09:02:00Z", [2, 3], marks=SPARK),
+        pytest.param("spark", "0:3", [3], marks=SPARK),
     ],
 )
 def test_where_the_first_run_begins(
-    broker: Broker, tmp_path: Path, start: str, expected: list[int]
+    broker: Broker, tmp_path: Path, host: str, start: str, expected: list[int]
 ) -> None:
-    topic = broker.topic(f"start_{len(start)}_{len(expected)}")
+    topic = broker.topic(f"start_{len(start)}_{len(expected)}_{host}")
     for minute in range(4):
         at = 1704099600000 + minute * 60_000
         broker.send(topic, order(minute, minute), timestamp=at)
     known = tmp_path / "checkpoint"
     more = f", start = '{start}'"
-    counted(broker, topic, tmp_path, more, checkpoint=known)
+    counted(broker, topic, tmp_path, more, host=host, checkpoint=known)
     broker.send(topic, order(9, 9))
-    counted(broker, topic, tmp_path, more, checkpoint=known, drain=True)
+    counted(broker, topic, tmp_path, more, host=host, checkpoint=known, drain=True)
     assert [row["n"] for row in written(tmp_path)] == [*expected, 9]
 
 
