@@ -65,6 +65,7 @@ def test_a_query_without_state(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_on_spark(capsys: pytest.CaptureFixture[str]) -> None:
     Path("q.sql").write_text(CHAIN.format("EXPLAIN ANALYZE"))
     assert main(["explain", "q.sql", "--analyze", "--engine", "spark"]) == 0

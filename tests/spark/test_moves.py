@@ -26,13 +26,8 @@ MOVED = (*SOME, *REST, "join", "asof", "join_ttl", "outer_ttl")
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("names", "offset"),
-    [
-        (SOME, False),
-        pytest.param(MOVED, True, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("names", "offset"), [(SOME, False), (MOVED, True)])
 def test_there_and_back_and_in_other_buckets(
     spark: SparkSession, tmp_path: Path, names: tuple[str, ...], offset: bool
 ) -> None:

@@ -10,9 +10,8 @@ import pytest
 
 from sqlwin.embedded import moves as embedded
 from sqlwin.spark import moves as on_spark
-from tests.runtime.kafka.test_sink import FINAL
 from tests.support.kafka import Broker
-from tests.support.runtime.topics import counted, order
+from tests.support.runtime.topics import FINAL, counted, order
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,22 +13,9 @@ import pytest
 from sqlwin.errors import QueryError, RunError
 from sqlwin.runtime.kafka.sink import KafkaSink, kafka_sink
 from tests.support.kafka import Broker
-from tests.support.runtime.topics import HOSTS, counted, order
+from tests.support.runtime.topics import FINAL, HOSTS, counted, order
 
 pytestmark = pytest.mark.long
-
-TOTALS = """
-CREATE STREAM orders (product STRING, n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (
-  connector = 'kafka', servers = '{{servers}}', topic = '{{topic}}'{{more}}
-);
-CREATE SINK totals WITH (
-  connector = 'kafka', servers = '{{servers}}', topic = '{{topic}}_out'{options}
-);
-INSERT INTO totals SELECT window_start, SUM(n) AS n
-FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
-GROUP BY window_start, window_end {emit}
-"""
-FINAL = TOTALS.format(options=", changelog = 'append'", emit="EMIT FINAL")
 
 
 def opened(broker: Broker, topic: str, changelog: str = "upsert", **options: str) -> KafkaSink:

@@ -23,6 +23,18 @@ INSERT INTO counts SELECT window_start, SUM(n) AS n
 FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
 GROUP BY window_start, window_end EMIT FINAL
 """
+TOTALS = """
+CREATE STREAM orders (product STRING, n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (
+  connector = 'kafka', servers = '{{servers}}', topic = '{{topic}}'{{more}}
+);
+CREATE SINK totals WITH (
+  connector = 'kafka', servers = '{{servers}}', topic = '{{topic}}_out'{options}
+);
+INSERT INTO totals SELECT window_start, SUM(n) AS n
+FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+GROUP BY window_start, window_end {emit}
+"""
+FINAL = TOTALS.format(options=", changelog = 'append'", emit="EMIT FINAL")
 
 
 def order(minute: int, n: int, second: int = 0) -> str:
