@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.ir.nodes import StaticScan
+from sqlwin.plan.ir.nodes import StaticScan, Stream
+from sqlwin.plan.options.connectors import RELOAD
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.relations.scope import Scope
@@ -37,15 +38,12 @@ class Staying:
 
 
 def staying(relation: Relation, source: ast.From, span: Span) -> tuple[Relation, Staying]:
-    """With its event time, by which its rows come and go."""
-    if isinstance(relation.base, StaticScan):
-        name = relation.base.stream.name
-        message = f"RSTREAM of this join goes by event time, and {name} is a static table"
-        legal = f"a query in FROM that looks up {name}, and its window"
-        raise QueryError(message, span, legal=legal)
+    """With its event time, by which its rows come and go; a static table needs none."""
     if source.as_of is not None:
         message = "RSTREAM of FOR SYSTEM_TIME AS OF beside windows that other rows bound"
         raise QueryError(message, span, legal=f"a window of {LEGAL}")
+    if isinstance(relation.base, StaticScan):
+        return relation, _table(relation.base.stream, source)
     spec, window = source.window, None
     if isinstance(spec, ast.KsqlWindow):
         raise _refused(spec.span)
@@ -60,6 +58,20 @@ def staying(relation: Relation, source: ast.From, span: Span) -> tuple[Relation,
     if window is None or spec is None:
         return made, Staying(Stay())
     return made, Staying(_stay(made, spec, window))
+
+
+def _table(table: Stream, source: ast.From) -> Staying:
+    """Its rows are there at every instant."""
+    if source.window is not None:
+        raise windowless(source.window.span)
+    if RELOAD in dict(table.options):
+        message = f"{table.name} is read again, and no event time says when its rows are there"
+        raise QueryError(message, source.source.span, legal=f"{table.name} without '{RELOAD}'")
+    return Staying(Stay(timed=False))
+
+
+def windowless(span: Span) -> QueryError:
+    return QueryError("a static table has no window", span, legal="the table alone")
 
 
 def _stay(relation: Relation, spec: ast.Spec, window: Window) -> Stay:

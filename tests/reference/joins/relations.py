@@ -10,6 +10,7 @@ it; between two that follow one another, what is new enters and what is gone lea
 | rows, partition          | of each partition the last ones up to t                     |
 | there                    | of each row the last change up to t, if it says so          |
 | none of these            | rows up to t                                                |
+| not timed                | all rows                                                    |
 
 Worked example, LEFT, length 20 on the left and 5 on the right, rows of 10 and 12: `+` the padded
 row at 10; at 12 `-` of it, and `+` the pair; at 17 and a microsecond the reverse.
@@ -58,6 +59,8 @@ class Standing:
 
     def instants(self) -> set[int]:
         """Those at which some row may enter or leave."""
+        if not self.stay.timed:
+            return set()
         found = {row[TS] for row in self.taken.values()}
         length, slide = self.stay.length, self.stay.slide
         if length is None:
@@ -68,6 +71,8 @@ class Standing:
         return {m for at in found for m in range(at // slide * slide, at + steps + 1, slide)}
 
     def there(self, instant: int) -> list[Row]:
+        if not self.stay.timed:
+            return list(self.taken.values())
         come = sorted((r for r in self.taken.values() if r[TS] <= instant), key=_order)
         length, slide = self.stay.length, self.stay.slide
         if self.stay.rows is not None:
@@ -132,7 +137,8 @@ class ReferenceRelationJoin:
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         out = self._passed(stores.watermark - self.retain, END)
         for side in (self.left, self.right):
-            side.taken.clear()
+            if side.stay.timed:
+                side.taken.clear()
         self.present = {}
         return out
 
