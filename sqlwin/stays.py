@@ -9,6 +9,9 @@ is arithmetic of intervals, and its result a relation again, whose rows stay, to
 | `[RANGE r]`, `[NOW]`     | from t to a microsecond after t + r                                |
 | `[RANGE r SLIDE s]`      | from the first multiple of s after t to the first one after t + r  |
 | `[PARTITION BY k ROWS n]`| from t to the event time of the n-th row after it                  |
+| `[ROWS n SLIDE s]`       | of the row of number i: from the event time of the row whose       |
+|                          | number is the first multiple of s from i on, to that of the row    |
+|                          | whose number is the first multiple of s from i + n on              |
 | none                     | from t, for ever                                                   |
 | none, of a static table  | at every instant: from the beginning, for ever                     |
 
@@ -27,7 +30,8 @@ from sqlwin.windows import JoinWindow
 
 @dataclass(frozen=True)
 class Stay:
-    """Of an input. length, slide: microseconds; length None: for ever, unless `rows` are given.
+    """Of an input. length: microseconds; None: for ever, unless `rows` are given. slide: how far
+    it advances at once, microseconds, or rows.
 
     rows: the last so many of each `partition`, which are columns, in the order of (event time,
     position). there: the column (BOOLEAN) of an input whose rows are changes: of those that are

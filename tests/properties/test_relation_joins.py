@@ -50,7 +50,7 @@ Window = tuple[str, int, int]
 
 def windows() -> st.SearchStrategy[Window]:
     """Of a kind, with a size, and how far it advances."""
-    kinds = st.sampled_from(["RANGE", "SLIDE", "ROWS", "LAST"])
+    kinds = st.sampled_from(["RANGE", "SLIDE", "ROWS", "LAST", "STEPS"])
     return st.tuples(kinds, st.integers(0, 8), st.integers(1, 4))
 
 
@@ -60,7 +60,15 @@ def written(window: Window) -> str:
         return f"[RANGE {size} SECONDS]"
     if kind == "SLIDE":
         return f"[RANGE {slide * (size % 3 + 1)} SECONDS SLIDE {slide} SECONDS]"
-    return f"[{'PARTITION BY k ' * (kind == 'LAST')}ROWS {slide}]"
+    by = "PARTITION BY k " * parted(window)
+    if kind == "STEPS":
+        return f"[{by}ROWS {slide + size % 3} SLIDE {slide}]"
+    return f"[{by}ROWS {slide}]"
+
+
+def parted(window: Window) -> bool:
+    kind, size, _ = window
+    return kind == "LAST" or (kind == "STEPS" and size % 2 == 1)
 
 
 def stays(window: Window) -> str:
@@ -73,9 +81,17 @@ def stays(window: Window) -> str:
         length = step * (size % 3 + 1)
         lo, hi = f"(us // {step} + 1) * {step}", f"((us + {length}) // {step} + 1) * {step}"
     else:
-        by = "PARTITION BY k" if kind == "LAST" else ""
-        lo, hi = "us", f"COALESCE(LEAD(us, {slide}) OVER ({by} ORDER BY us, id), {FOR_EVER})"
-    return f"(SELECT *, {lo} AS lo, {hi} AS hi FROM (SELECT *, ts * {SECOND} AS us FROM s))"
+        every, rows = (slide, slide + size % 3) if kind == "STEPS" else (1, slide)
+        lo, hi = (
+            f"COALESCE(LEAD(us, ((n + {more} + {every - 1}) // {every} * {every} - n)::INT) "
+            f"OVER w, {FOR_EVER})"
+            for more in (0, rows)
+        )
+    by = "PARTITION BY k" * parted(window)
+    numbered = f"""SELECT *, ts * {SECOND} AS us, ROW_NUMBER() OVER ({by} ORDER BY ts, id) AS n
+        FROM s"""
+    return f"""(SELECT *, {lo} AS lo, {hi} AS hi FROM ({numbered})
+        WINDOW w AS ({by} ORDER BY us, id))"""
 
 
 def sliced(rows: list[tuple[Any, ...]], pushes: list[Push], retain: int) -> list[Answers]:

@@ -11,7 +11,7 @@ with whom, and who has no match, at every instant.
 
 Invariant: a side has all rows that may be there at an instant at which the watermark, less RETAIN,
 has not been. Those that left before it are let go: by time, or where they stay until others come,
-one by one. A
+one by one, or by the steps in which their window advances. A
 static table has no time: its rows are kept as of the beginning, and let go by nothing.
 
 Worked example, LEFT, `[RANGE 20]` and `[RANGE 5]`, seconds; rows of 10 and of 12. Past 12 both are
@@ -32,7 +32,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, row_key
 from sqlwin.operators.load import Load, Records, not_estimated
 from sqlwin.operators.relations.changes import INSTANT, LEFT, STAGE, WAITS
-from sqlwin.operators.relations.stays import ENTERS, LEAVES, ROW, covered, staying, uncovered
+from sqlwin.operators.relations.stays import ENTERS, LEAVES, ROW, covered, gone, staying, uncovered
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
 from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT, empty
 from sqlwin.state.combine import last_written
@@ -100,9 +100,9 @@ class StayingSide:
         if self.stay.longest is not None:
             stores[self.name].expire(max(before - self.stay.longest, START))
             return
-        gone = rows.filter(pl.col(LEAVES) < before).select(POSITION)
-        if len(gone):
-            stores[self.name].erase(gone)
+        left = gone(rows, self.stay, before).select(POSITION)
+        if len(left):
+            stores[self.name].erase(left)
 
     def marked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """As it stands beside a row of the other side."""

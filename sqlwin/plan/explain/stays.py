@@ -25,7 +25,8 @@ def _short(stay: Stay) -> str:
         return "changes"
     if stay.rows is not None:
         by = f" by [{', '.join(stay.partition)}]" if stay.partition else ""
-        return f"last {_rows(stay.rows)}{by}"
+        slide = "" if stay.slide is None else f" every {_rows(stay.slide)}"
+        return f"last {_rows(stay.rows)}{slide}{by}"
     if stay.length is None:
         return "unbounded" if stay.timed else "static"
     slide = "" if stay.slide is None else f" every {format_duration(stay.slide)}"
@@ -56,6 +57,8 @@ def _long(stay: Stay) -> str:
         return "from one change to the next"
     if stay.rows is not None:
         by = f" of its {', '.join(stay.partition)}" if stay.partition else ""
+        if stay.slide is not None:
+            return f"among the last {_rows(stay.rows)}{by}, as of every {stay.slide} of them"
         after = "the next row" if stay.rows == 1 else f"row {stay.rows} after it"
         return f"until {after}{by}"
     if stay.length is None:

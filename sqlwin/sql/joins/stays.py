@@ -21,7 +21,7 @@ from sqlwin.sql.windows.window import Window, of_spec
 from sqlwin.stays import Stay
 from sqlwin.windows import Frame, Hop, Unit
 
-LEGAL = "[NOW], [RANGE r], [RANGE r SLIDE s], [ROWS n], [PARTITION BY k ROWS n]"
+LEGAL = "[NOW], [RANGE r], [RANGE r SLIDE s], [ROWS n], [ROWS n SLIDE s], [PARTITION BY k ROWS n]"
 
 
 @dataclass(frozen=True)
@@ -75,19 +75,31 @@ def windowless(span: Span) -> QueryError:
 
 
 def _stay(relation: Relation, spec: ast.Spec, window: Window) -> Stay:
-    if window.frame is not None and window.counts:
-        if window.frame.preceding is None:
-            return Stay()
-        partition = tuple(_column(relation, run) for run in spec.partition)
-        return Stay(rows=window.frame.preceding + 1, partition=partition)
+    if window.frame is not None and window.frame.preceding is None:
+        return Stay()
+    rows = _rows(window)
+    if rows is not None:
+        return replace(rows, partition=tuple(_column(relation, run) for run in spec.partition))
     if spec.partition:
         message = "a window of time in a join is not parted: its condition says which rows pair"
         raise QueryError(message, spec.partition[0].span, legal=LEGAL)
     if window.frame is not None:
         return Stay(window.frame.preceding)
-    if isinstance(window.group, Hop) and not window.counts:
+    if isinstance(window.group, Hop):
         return Stay(window.group.size, window.group.advance)
     raise _refused(spec.span)
+
+
+def _rows(window: Window) -> Stay | None:
+    """Of a window in ROWS, without its partition."""
+    if not window.counts:
+        return None
+    if window.frame is not None and window.frame.preceding is not None:
+        return Stay(rows=window.frame.preceding + 1)
+    if isinstance(window.group, Hop):
+        advance = window.group.advance
+        return Stay(rows=window.group.size, slide=advance if advance > 1 else None)
+    return None
 
 
 def _refused(span: Span) -> QueryError:

@@ -8,6 +8,7 @@ it; between two that follow one another, what is new enters and what is gone lea
 | length                   | rows of t - length up to t                                  |
 | length, slide            | rows of [m - length, m), m the last multiple up to t        |
 | rows, partition          | of each partition the last ones up to t                     |
+| rows, slide, partition   | the last ones up to the last whose number slide divides     |
 | there                    | of each row the last change up to t, if it says so          |
 | none of these            | rows up to t                                                |
 | not timed                | all rows                                                    |
@@ -88,8 +89,10 @@ class Standing:
         own: dict[str, list[Row]] = {}
         for row in come:
             own.setdefault(key_text(row, self.stay.partition), []).append(row)
+        step = self.stay.slide or 1
         for rows in own.values():
-            for row in rows[-size:]:
+            counted = len(rows) // step * step
+            for row in rows[max(0, counted - size) : counted]:
                 if self.stay.there is None or row[self.stay.there]:
                     yield row
 
