@@ -9,7 +9,11 @@ is arithmetic of intervals, and its result a relation again, whose rows stay, to
 | `[RANGE r]`, `[NOW]`     | from t to a microsecond after t + r                                |
 | `[RANGE r SLIDE s]`      | from the first multiple of s after t to the first one after t + r  |
 | `[PARTITION BY k ROWS n]`| from t to the event time of the n-th row after it                  |
+| `[ROWS n SLIDE s]`       | of the row of number i: from the event time of the row whose       |
+|                          | number is the first multiple of s from i on, to that of the row    |
+|                          | whose number is the first multiple of s from i + n on              |
 | none                     | from t, for ever                                                   |
+| none, of a static table  | at every instant: from the beginning, for ever                     |
 
 Worked example: a left row of 10 in [RANGE 20], a right one of 12 in [RANGE 5]. Of a LEFT JOIN the
 padded row stays [10, 12), the pair [12, 17 and a microsecond), the padded row again up to 30 and
@@ -18,18 +22,21 @@ a microsecond.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from sqlwin.added import ADDED
 from sqlwin.windows import JoinWindow
 
 
 @dataclass(frozen=True)
 class Stay:
-    """Of an input. length, slide: microseconds; length None: for ever, unless `rows` are given.
+    """Of an input. length: microseconds; None: for ever, unless `rows` are given. slide: how far
+    it advances at once, microseconds, or rows.
 
     rows: the last so many of each `partition`, which are columns, in the order of (event time,
     position). there: the column (BOOLEAN) of an input whose rows are changes: of those that are
-    equal in `partition` the last one says whether the row is there.
+    equal in `partition` the last one says whether the row is there. timed: whether rows have an
+    event time; those of a static table are older than all that have.
     """
 
     length: int | None = None
@@ -37,6 +44,7 @@ class Stay:
     rows: int | None = None
     partition: tuple[str, ...] = ()
     there: str | None = None
+    timed: bool = field(default=True, repr=False, metadata=ADDED)
 
     @property
     def ends(self) -> bool:

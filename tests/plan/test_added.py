@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlwin.plan.ir.added import ADDED, added_values
+from sqlwin.added import ADDED, added_values
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,17 @@ Answers = Counter[tuple[Any, ...]]
 """Rows, each as often as it is there."""
 
 
-def emitted(text: str, pushes: list[Push], host: Host) -> list[Answers]:
-    """After each push, and after the end of input: what it emitted."""
-    lives, out, first = host(script(STREAM + text)), [], 0
+TABLE = "CREATE TABLE names (id BIGINT, k STRING, v BIGINT);\n"
+
+
+def emitted(
+    text: str, pushes: list[Push], host: Host, names: list[dict[str, Any]] | None = None
+) -> list[Answers]:
+    """After each push, and after the end of input: what it emitted. names: of a static table."""
+    declared = STREAM if names is None else STREAM + TABLE
+    lives, out, first = host(script(declared + text)), [], 0
+    if names is not None:
+        next(lives).push("names", names)
     for push in pushes:
         query = next(lives)
         query.push("s", rows_of(push, first))

@@ -21,11 +21,16 @@ from tests.properties.relation_feeds import DELAY, Answers, Push, emitted, table
 FOR_EVER = 2**60
 KINDS = ("", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
 """Of joins; the first is an inner one."""
+HALVES = ("SEMI", "ANTI")
 ROWS = st.lists(
     st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3), st.integers(0, 25)),
     min_size=1,
     max_size=14,
 )
+NAMES = st.lists(
+    st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3)), min_size=1, max_size=4
+)
+"""Rows of a static table."""
 
 
 @st.composite
@@ -45,7 +50,7 @@ Window = tuple[str, int, int]
 
 def windows() -> st.SearchStrategy[Window]:
     """Of a kind, with a size, and how far it advances."""
-    kinds = st.sampled_from(["RANGE", "SLIDE", "ROWS", "LAST"])
+    kinds = st.sampled_from(["RANGE", "SLIDE", "ROWS", "LAST", "STEPS"])
     return st.tuples(kinds, st.integers(0, 8), st.integers(1, 4))
 
 
@@ -55,7 +60,15 @@ def written(window: Window) -> str:
         return f"[RANGE {size} SECONDS]"
     if kind == "SLIDE":
         return f"[RANGE {slide * (size % 3 + 1)} SECONDS SLIDE {slide} SECONDS]"
-    return f"[{'PARTITION BY k ' * (kind == 'LAST')}ROWS {slide}]"
+    by = "PARTITION BY k " * parted(window)
+    if kind == "STEPS":
+        return f"[{by}ROWS {slide + size % 3} SLIDE {slide}]"
+    return f"[{by}ROWS {slide}]"
+
+
+def parted(window: Window) -> bool:
+    kind, size, _ = window
+    return kind == "LAST" or (kind == "STEPS" and size % 2 == 1)
 
 
 def stays(window: Window) -> str:
@@ -68,9 +81,17 @@ def stays(window: Window) -> str:
         length = step * (size % 3 + 1)
         lo, hi = f"(us // {step} + 1) * {step}", f"((us + {length}) // {step} + 1) * {step}"
     else:
-        by = "PARTITION BY k" if kind == "LAST" else ""
-        lo, hi = "us", f"COALESCE(LEAD(us, {slide}) OVER ({by} ORDER BY us, id), {FOR_EVER})"
-    return f"(SELECT *, {lo} AS lo, {hi} AS hi FROM (SELECT *, ts * {SECOND} AS us FROM s))"
+        every, rows = (slide, slide + size % 3) if kind == "STEPS" else (1, slide)
+        lo, hi = (
+            f"COALESCE(LEAD(us, ((n + {more} + {every - 1}) // {every} * {every} - n)::INT) "
+            f"OVER w, {FOR_EVER})"
+            for more in (0, rows)
+        )
+    by = "PARTITION BY k" * parted(window)
+    numbered = f"""SELECT *, ts * {SECOND} AS us, ROW_NUMBER() OVER ({by} ORDER BY ts, id) AS n
+        FROM s"""
+    return f"""(SELECT *, {lo} AS lo, {hi} AS hi FROM ({numbered})
+        WINDOW w AS ({by} ORDER BY us, id))"""
 
 
 def sliced(rows: list[tuple[Any, ...]], pushes: list[Push], retain: int) -> list[Answers]:
@@ -101,6 +122,27 @@ def changed(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return out
 
 
+def query(kind: str, one: Window, other: str, on: str, retain: int) -> str:
+    columns = "a.id AS x" if kind in HALVES else "a.id AS x, b.id AS y"
+    return f"""RSTREAM(SELECT {columns} FROM s a {written(one)} {kind} JOIN {other} ON {on}
+        RETAIN INTERVAL '{retain}' SECOND)"""
+
+
+def relation(kind: str, one: str, other: str, on: str) -> str:
+    """An instant, whether a row is there, and the row. one, other: rows, each with its stay."""
+    both, rest = ("NULL", "NULL") if kind in HALVES else ("b.t", "b.id")
+    return f"""
+        WITH a AS {one}, b AS {other},
+        t AS (SELECT lo AS t FROM a UNION SELECT hi FROM a UNION SELECT lo FROM b
+            UNION SELECT hi FROM b),
+        la AS (SELECT t, a.* FROM t JOIN a ON lo <= t AND t < hi),
+        lb AS (SELECT t, b.* FROM t JOIN b ON lo <= t AND t < hi),
+        j AS (SELECT COALESCE(a.t, {both}) AS t, a.id AS x, {rest} AS y
+            FROM la a {kind} JOIN lb b ON a.t = b.t AND {on})
+        SELECT t.t, j.t IS NOT NULL, x{", y" * (kind not in HALVES)} FROM t LEFT JOIN j ON t.t = j.t
+        WHERE t.t < {FOR_EVER} ORDER BY t.t"""
+
+
 def answered(text: str, pushes: list[Push]) -> list[tuple[Any, ...]]:
     con = connection()
     con.register("s", table([row for push in pushes for row in push]))
@@ -116,22 +158,31 @@ def test_joins_at_each_change(
 ) -> None:
     retain, pushes = fed
     on = "a.k = b.k" + " AND a.v >= b.v" * near
-    single = kind in ("SEMI", "ANTI")
-    columns = "a.id AS x" if single else "a.id AS x, b.id AS y"
     assume(kind or {one[0], other[0]} != {"RANGE"})  # pairs alone are emitted without waiting
-    inputs = f"s a {written(one)} {kind} JOIN s b {written(other)}"
-    text = f"""RSTREAM(SELECT {columns} FROM {inputs} ON {on}
-        RETAIN INTERVAL '{retain}' SECOND)"""
-    rest = "NULL" if single else "b.id"
-    answer = f"""
-        WITH a AS {stays(one)}, b AS {stays(other)},
-        t AS (SELECT lo AS t FROM a UNION SELECT hi FROM a UNION SELECT lo FROM b
-            UNION SELECT hi FROM b),
-        la AS (SELECT t, a.* FROM t JOIN a ON lo <= t AND t < hi),
-        lb AS (SELECT t, b.* FROM t JOIN b ON lo <= t AND t < hi),
-        j AS (SELECT COALESCE(a.t, {"NULL" if single else "b.t"}) AS t, a.id AS x, {rest} AS y
-            FROM la a {kind} JOIN lb b ON a.t = b.t AND {on})
-        SELECT t.t, j.t IS NOT NULL, x, y FROM t LEFT JOIN j ON t.t = j.t
-        WHERE t.t < {FOR_EVER} ORDER BY t.t"""
-    rows = changed([r[:3] if single else r for r in answered(answer, pushes)])
+    text = query(kind, one, f"s b {written(other)}", on, retain)
+    rows = changed(answered(relation(kind, stays(one), stays(other), on), pushes))
     assert emitted(text, pushes, host) == sliced(rows, pushes, retain)
+
+
+@given(feeds(), fast_hosts(), st.sampled_from(("", "LEFT", "SEMI", "ANTI")), windows(), NAMES)
+def test_static_tables_at_each_change(
+    fed: tuple[int, list[Push]],
+    host: Host,
+    kind: str,
+    one: Window,
+    names: list[tuple[str | None, int]],
+) -> None:
+    retain, pushes = fed
+    assume(one[0] != "RANGE")  # beside a table its rows are emitted without waiting
+    on = "a.k = b.k AND a.v >= b.v"
+    given_ = [{"id": at, "k": k, "v": v} for at, (k, v) in enumerate(names)]
+    values = ", ".join(f"({at}, {text_of(k)}, {v})" for at, (k, v) in enumerate(names))
+    always = f"""(SELECT *, -{FOR_EVER} AS lo, {FOR_EVER} AS hi
+        FROM (VALUES {values}) AS names(id, k, v))"""
+    text = query(kind, one, "names b", on, retain)
+    rows = changed(answered(relation(kind, stays(one), always, on), pushes))
+    assert emitted(text, pushes, host, given_) == sliced(rows, pushes, retain)
+
+
+def text_of(key: str | None) -> str:
+    return "NULL::VARCHAR" if key is None else f"'{key}'"

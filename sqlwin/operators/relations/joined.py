@@ -11,7 +11,8 @@ with whom, and who has no match, at every instant.
 
 Invariant: a side has all rows that may be there at an instant at which the watermark, less RETAIN,
 has not been. Those that left before it are let go: by time, or where they stay until others come,
-one by one.
+one by one, or by the steps in which their window advances. A
+static table has no time: its rows are kept as of the beginning, and let go by nothing.
 
 Worked example, LEFT, `[RANGE 20]` and `[RANGE 5]`, seconds; rows of 10 and of 12. Past 12 both are
 known: the padded row enters at 10; at 12 it leaves, and the pair enters. A microsecond after 17 the
@@ -31,7 +32,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, row_key
 from sqlwin.operators.load import Load, Records, not_estimated
 from sqlwin.operators.relations.changes import INSTANT, LEFT, STAGE, WAITS
-from sqlwin.operators.relations.stays import ENTERS, LEAVES, ROW, covered, staying, uncovered
+from sqlwin.operators.relations.stays import ENTERS, LEAVES, ROW, covered, gone, staying, uncovered
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
 from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT, empty
 from sqlwin.state.combine import last_written
@@ -73,13 +74,14 @@ class StayingSide:
             return load.added(load.delays[int(self.name == "right")] + kept)
 
         layout = layout_of(self.name, columns, (), POSITION, width)
-        words = "rows that wait, or have not left"
+        words = "rows that wait, or have not left" if self.stay.timed else "the table"
         known = not_estimated if longest is None else expected
         return StoreSpec(layout, last_written(layout), words, known)
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         weight = [WEIGHT] if WEIGHT in rows.columns else []
-        return rows.select(*self.columns, *POSITION, *weight)
+        kept = rows.select(*self.columns, *POSITION, *weight)
+        return kept if self.stay.timed else kept.with_columns(pl.lit(START, pl.Int64).alias(TS))
 
     def put(self, rows: pl.DataFrame, stores: Stores) -> None:
         """Of several of one position the last counts; a weight of -1 withdraws."""
@@ -98,9 +100,9 @@ class StayingSide:
         if self.stay.longest is not None:
             stores[self.name].expire(max(before - self.stay.longest, START))
             return
-        gone = rows.filter(pl.col(LEAVES) < before).select(POSITION)
-        if len(gone):
-            stores[self.name].erase(gone)
+        left = gone(rows, self.stay, before).select(POSITION)
+        if len(left):
+            stores[self.name].erase(left)
 
     def marked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """As it stands beside a row of the other side."""
@@ -156,11 +158,12 @@ class RelationJoin:
         return out
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
-        """All instants pass; of another run these rows are no part."""
+        """All instants pass; of another run these rows are no part, but those of a table are."""
         out = self._changes(self._rows(END, stores), stores.watermark - self.retain, END)
-        for spec in self.stores():
-            rest = stores[spec.name].scan(START, END)
-            stores[spec.name].erase(rest.select(POSITION))
+        for side in (self.left, self.right):
+            if side.stay.timed:
+                rest = stores[side.name].scan(START, END)
+                stores[side.name].erase(rest.select(POSITION))
         return out
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:

@@ -18,6 +18,7 @@ import polars as pl
 from sqlwin.instants import END
 from sqlwin.schema import POSITION, TS
 from sqlwin.stays import Stay
+from sqlwin.windows import Steps
 
 ROW, ENTERS, LEAVES = "__row", "__enters", "__leaves"
 
@@ -31,6 +32,8 @@ def staying(rows: pl.DataFrame, stay: Stay) -> pl.DataFrame:
     ordered = rows.sort(POSITION)
     ts = pl.col(TS)
     if stay.rows is not None:
+        if stay.slide is not None:
+            return ordered.with_columns(*_stepped(stay, Steps(stay.rows, stay.slide)))
         return ordered.with_columns(ts.alias(ENTERS), _replaced(stay, stay.rows).alias(LEAVES))
     if stay.length is None:
         return ordered.with_columns(ts.alias(ENTERS), pl.lit(END, pl.Int64).alias(LEAVES))
@@ -52,6 +55,32 @@ def _replaced(stay: Stay, size: int) -> pl.Expr:
     if stay.there is None:
         return leaves
     return pl.when(stay.there).then(leaves).otherwise(pl.col(TS))
+
+
+def _stepped(stay: Stay, steps: Steps) -> list[pl.Expr]:
+    """Rows are counted from the oldest that is kept, which begins a step, see `gone`."""
+    count = pl.len().cast(pl.Int64)
+    number = pl.int_range(1, count + 1)
+    found = []
+    for edge, at in ((ENTERS, steps.enters(number)), (LEAVES, steps.leaves(number))):
+        come = pl.col(TS).gather(pl.min_horizontal(at, count) - 1)
+        instant = pl.when(at <= count).then(come).otherwise(END)
+        found.append((instant.over(stay.partition) if stay.partition else instant).alias(edge))
+    return found
+
+
+def gone(rows: pl.DataFrame, stay: Stay, before: int) -> pl.DataFrame:
+    """Those that left before an instant, and by which no other is counted: of a window that
+    advances by rows whole steps of each partition.
+
+    rows: as `staying` gives them.
+    """
+    left = rows.filter(pl.col(LEAVES) < before)
+    if stay.rows is None or stay.slide is None:
+        return left
+    count = pl.len().cast(pl.Int64)
+    whole = pl.int_range(count) < count // stay.slide * stay.slide
+    return left.filter(whole.over(stay.partition) if stay.partition else whole)
 
 
 def uncovered(rows: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:

@@ -25,9 +25,10 @@ def _short(stay: Stay) -> str:
         return "changes"
     if stay.rows is not None:
         by = f" by [{', '.join(stay.partition)}]" if stay.partition else ""
-        return f"last {_rows(stay.rows)}{by}"
+        slide = "" if stay.slide is None else f" every {_rows(stay.slide)}"
+        return f"last {_rows(stay.rows)}{slide}{by}"
     if stay.length is None:
-        return "unbounded"
+        return "unbounded" if stay.timed else "static"
     slide = "" if stay.slide is None else f" every {format_duration(stay.slide)}"
     return f"RANGE {format_duration(stay.length)}{slide}"
 
@@ -56,10 +57,12 @@ def _long(stay: Stay) -> str:
         return "from one change to the next"
     if stay.rows is not None:
         by = f" of its {', '.join(stay.partition)}" if stay.partition else ""
+        if stay.slide is not None:
+            return f"among the last {_rows(stay.rows)}{by}, as of every {stay.slide} of them"
         after = "the next row" if stay.rows == 1 else f"row {stay.rows} after it"
         return f"until {after}{by}"
     if stay.length is None:
-        return "for ever"
+        return "for ever" if stay.timed else "at every instant: a static table"
     if stay.slide is None:
         return f"for {format_duration(stay.length)}" if stay.length else "for their instant"
     every = format_duration(stay.slide)
@@ -71,6 +74,8 @@ def warnings(join: Join, match: JoinStays) -> Iterator[str]:
         yield "no equality parts the rows and their windows, so all rows go to one bucket"
     for side, stay in ((join.left, match.left), (join.right, match.right)):
         (stream,) = streams_of(side)
+        if not stay.timed:
+            continue
         if not stay.ends:
             yield f"rows of {stream.name} are kept for ever, so state grows"
         elif stay.there is None and stay.partition:

@@ -52,9 +52,9 @@ class Join:
     """left_keys, right_keys: input columns, equal in pairs and of one type; none: any rows.
 
     match: AsOf is for inner and left joins alone; with a StaticScan on the right it is an
-    unbounded JoinWindow, and the kind is not right and not full. The keys of JoinSessions
-    come first. residual: over `pairs`. JoinStays: its results are changes of a relation, each
-    with the columns that `match` names.
+    unbounded JoinWindow, or JoinStays, and the kind is not right and not full. The keys of
+    JoinSessions come first. residual: over `pairs`. JoinStays: its results are changes of a
+    relation, each with the columns that `match` names.
     large: whether messages are kept by their keys first, so that few of a wide window are
     looked at; of no account without keys.
     Output: all columns of left, then of right, whose names differ; SEMI and ANTI: of left; then
@@ -80,11 +80,11 @@ class Join:
 
     @cached_property
     def static(self) -> bool:
-        """Whether the right is a table, and nothing is kept of the left."""
+        """Whether the right is a table that is looked up, and nothing is kept of the left."""
         node: object = self.right
         while (below := getattr(node, "input", None)) is not None:
             node = below
-        return isinstance(node, StaticScan)
+        return self.stays is None and isinstance(node, StaticScan)
 
     @property
     def buckets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

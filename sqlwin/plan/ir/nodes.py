@@ -28,7 +28,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from sqlwin.plan.ir.added import ADDED
+from sqlwin.added import ADDED
 from sqlwin.plan.ir.joins import Join, StaticScan
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.source_text import SourceText

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sqlwin.plan.ir.added import added_values
+from sqlwin.added import added_values
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,

@@ -19,7 +19,7 @@ from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
 from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
 from sqlwin.sql.joins.slides import Slides, refuse_more, slides
-from sqlwin.sql.joins.stays import Staying, staying
+from sqlwin.sql.joins.stays import Staying, staying, windowless
 from sqlwin.sql.relations.relation import JoinSide, Relation, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
 from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
@@ -134,7 +134,7 @@ def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | N
         message = "rows of a window are joined as a query in FROM"
         raise QueryError(message, spec.span, legal=f"FROM TUMBLE(…) a JOIN …; {LEGAL_WINDOW}")
     if isinstance(relation.base, StaticScan):
-        raise QueryError("a static table has no window", spec.span, legal="the table alone")
+        raise windowless(spec.span)
     if is_last(spec):
         ts = event_time(spec.order) if spec.order else None
         made = timed(relation, Window(spec.span, frame=Frame(Unit.RANGE, 0), ts=ts))

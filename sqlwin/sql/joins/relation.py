@@ -97,8 +97,10 @@ class PartialJoin:
 
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
-    changes = select.instants is not None and by_changes(select.relation, known)
-    source = select.relation if changes else mirrored(select.relation, known)
+    source = mirrored(select.relation, known)
+    changes = select.instants is not None and by_changes(source, known)
+    if changes:
+        source = mirrored(select.relation, known, tables=True)
     first, *rest = inputs(source, known, bind, select.where, changes)
     if first.last is not None:
         raise alone(first.last)
@@ -124,20 +126,20 @@ def _owned(tree: Expr, own: Input | None) -> Expr:
     return tree
 
 
-def mirrored(source: ast.From, known: Known) -> ast.From:
+def mirrored(source: ast.From, known: Known, tables: bool = False) -> ast.From:
     """A stream behind a static table, or behind last rows, and JOIN looks them up, as if it stood
-    before them."""
+    before them. tables: behind a static table alone."""
     joins = source.joins
     word = MIRRORED.get(joins[0].word.text) if joins else None
-    if word is None or source.as_of is not None or not _looked_up(source, joins[0], known):
+    if word is None or source.as_of is not None or not _looked_up(source, joins[0], known, tables):
         return source
     table = replace(source, joins=(), above=None)
     looked_up = replace(joins[0], word=replace(joins[0].word, text=word), right=table)
     return replace(joins[0].right, joins=(looked_up, *joins[1:]), above=source.above)
 
 
-def _looked_up(source: ast.From, join: ast.Join, known: Known) -> bool:
-    if is_last(source.window):
+def _looked_up(source: ast.From, join: ast.Join, known: Known, tables: bool) -> bool:
+    if is_last(source.window) and not tables:
         return is_now(join.right.window)
     name = source.source
     return isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.ir.nodes import StaticScan
+from sqlwin.plan.ir.nodes import StaticScan, Stream
+from sqlwin.plan.options.connectors import RELOAD
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.relations.scope import Scope
@@ -20,7 +21,7 @@ from sqlwin.sql.windows.window import Window, of_spec
 from sqlwin.stays import Stay
 from sqlwin.windows import Frame, Hop, Unit
 
-LEGAL = "[NOW], [RANGE r], [RANGE r SLIDE s], [ROWS n], [PARTITION BY k ROWS n]"
+LEGAL = "[NOW], [RANGE r], [RANGE r SLIDE s], [ROWS n], [ROWS n SLIDE s], [PARTITION BY k ROWS n]"
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,12 @@ class Staying:
 
 
 def staying(relation: Relation, source: ast.From, span: Span) -> tuple[Relation, Staying]:
-    """With its event time, by which its rows come and go."""
-    if isinstance(relation.base, StaticScan):
-        name = relation.base.stream.name
-        message = f"RSTREAM of this join goes by event time, and {name} is a static table"
-        legal = f"a query in FROM that looks up {name}, and its window"
-        raise QueryError(message, span, legal=legal)
+    """With its event time, by which its rows come and go; a static table needs none."""
     if source.as_of is not None:
         message = "RSTREAM of FOR SYSTEM_TIME AS OF beside windows that other rows bound"
         raise QueryError(message, span, legal=f"a window of {LEGAL}")
+    if isinstance(relation.base, StaticScan):
+        return relation, _table(relation.base.stream, source)
     spec, window = source.window, None
     if isinstance(spec, ast.KsqlWindow):
         raise _refused(spec.span)
@@ -62,20 +60,46 @@ def staying(relation: Relation, source: ast.From, span: Span) -> tuple[Relation,
     return made, Staying(_stay(made, spec, window))
 
 
+def _table(table: Stream, source: ast.From) -> Staying:
+    """Its rows are there at every instant."""
+    if source.window is not None:
+        raise windowless(source.window.span)
+    if RELOAD in dict(table.options):
+        message = f"{table.name} is read again, and no event time says when its rows are there"
+        raise QueryError(message, source.source.span, legal=f"{table.name} without '{RELOAD}'")
+    return Staying(Stay(timed=False))
+
+
+def windowless(span: Span) -> QueryError:
+    return QueryError("a static table has no window", span, legal="the table alone")
+
+
 def _stay(relation: Relation, spec: ast.Spec, window: Window) -> Stay:
-    if window.frame is not None and window.counts:
-        if window.frame.preceding is None:
-            return Stay()
-        partition = tuple(_column(relation, run) for run in spec.partition)
-        return Stay(rows=window.frame.preceding + 1, partition=partition)
+    if window.frame is not None and window.frame.preceding is None:
+        return Stay()
+    rows = _rows(window)
+    if rows is not None:
+        return replace(rows, partition=tuple(_column(relation, run) for run in spec.partition))
     if spec.partition:
         message = "a window of time in a join is not parted: its condition says which rows pair"
         raise QueryError(message, spec.partition[0].span, legal=LEGAL)
     if window.frame is not None:
         return Stay(window.frame.preceding)
-    if isinstance(window.group, Hop) and not window.counts:
+    if isinstance(window.group, Hop):
         return Stay(window.group.size, window.group.advance)
     raise _refused(spec.span)
+
+
+def _rows(window: Window) -> Stay | None:
+    """Of a window in ROWS, without its partition."""
+    if not window.counts:
+        return None
+    if window.frame is not None and window.frame.preceding is not None:
+        return Stay(rows=window.frame.preceding + 1)
+    if isinstance(window.group, Hop):
+        advance = window.group.advance
+        return Stay(rows=window.group.size, slide=advance if advance > 1 else None)
+    return None
 
 
 def _refused(span: Span) -> QueryError:

@@ -8,8 +8,10 @@ it; between two that follow one another, what is new enters and what is gone lea
 | length                   | rows of t - length up to t                                  |
 | length, slide            | rows of [m - length, m), m the last multiple up to t        |
 | rows, partition          | of each partition the last ones up to t                     |
+| rows, slide, partition   | the last ones up to the last whose number slide divides     |
 | there                    | of each row the last change up to t, if it says so          |
 | none of these            | rows up to t                                                |
+| not timed                | all rows                                                    |
 
 Worked example, LEFT, length 20 on the left and 5 on the right, rows of 10 and 12: `+` the padded
 row at 10; at 12 `-` of it, and `+` the pair; at 17 and a microsecond the reverse.
@@ -58,6 +60,8 @@ class Standing:
 
     def instants(self) -> set[int]:
         """Those at which some row may enter or leave."""
+        if not self.stay.timed:
+            return set()
         found = {row[TS] for row in self.taken.values()}
         length, slide = self.stay.length, self.stay.slide
         if length is None:
@@ -68,6 +72,8 @@ class Standing:
         return {m for at in found for m in range(at // slide * slide, at + steps + 1, slide)}
 
     def there(self, instant: int) -> list[Row]:
+        if not self.stay.timed:
+            return list(self.taken.values())
         come = sorted((r for r in self.taken.values() if r[TS] <= instant), key=_order)
         length, slide = self.stay.length, self.stay.slide
         if self.stay.rows is not None:
@@ -83,8 +89,10 @@ class Standing:
         own: dict[str, list[Row]] = {}
         for row in come:
             own.setdefault(key_text(row, self.stay.partition), []).append(row)
+        step = self.stay.slide or 1
         for rows in own.values():
-            for row in rows[-size:]:
+            counted = len(rows) // step * step
+            for row in rows[max(0, counted - size) : counted]:
                 if self.stay.there is None or row[self.stay.there]:
                     yield row
 
@@ -132,7 +140,8 @@ class ReferenceRelationJoin:
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         out = self._passed(stores.watermark - self.retain, END)
         for side in (self.left, self.right):
-            side.taken.clear()
+            if side.stay.timed:
+                side.taken.clear()
         self.present = {}
         return out
 
