@@ -7,12 +7,12 @@ with whom, and who has no match, at every instant.
 
 | store           | record                                              |
 |-----------------|-----------------------------------------------------|
-| `left`, `right` | the row and its position; whether it was withdrawn  |
+| `left`, `right` | the row and its position; whether it was retracted  |
 
 Invariant: a side has all rows that may be there at an instant at which the watermark, less RETAIN,
-has not been. Those that left before it are let go: by time, or where they stay until others come,
-one by one, or by the steps in which their window advances. A
-static table has no time: its rows are kept as of the beginning, and let go by nothing.
+has not been. Those that left before it are evicted: by time, or where they stay until others come,
+one by one, or by the steps in which their window advances. A static table has no time: its rows are
+kept as of the beginning, and nothing evicts them.
 
 Worked example, LEFT, `[RANGE 20]` and `[RANGE 5]`, seconds; rows of 10 and of 12. Past 12 both are
 known: the padded row enters at 10; at 12 it leaves, and the pair enters. A microsecond after 17 the
@@ -84,7 +84,7 @@ class StayingSide:
         return kept if self.stay.timed else kept.with_columns(pl.lit(START, pl.Int64).alias(TS))
 
     def put(self, rows: pl.DataFrame, stores: Stores) -> None:
-        """Of several of one position the last counts; a weight of -1 withdraws."""
+        """Of several of one position the last counts; a weight of -1 retracts."""
         gone = pl.col(WEIGHT) < 0 if WEIGHT in rows.columns else pl.lit(False)
         last = rows.unique(POSITION, keep="last", maintain_order=True)
         stage = pl.when(gone).then(LEFT).otherwise(WAITS).cast(pl.Int8).alias(STAGE)
@@ -96,13 +96,15 @@ class StayingSide:
         return staying(rows.drop(STAGE), self.stay).with_row_index(ROW)
 
     def retire(self, rows: pl.DataFrame, before: int, stores: Stores) -> None:
-        """Let go of rows that left before an instant."""
+        """Evict rows that left before an instant, and those of before it that were retracted."""
+        store = stores[self.name]
         if self.stay.longest is not None:
-            stores[self.name].expire(max(before - self.stay.longest, START))
+            store.expire(max(before - self.stay.longest, START))
             return
-        left = gone(rows, self.stay, before).select(POSITION)
-        if len(left):
-            stores[self.name].erase(left)
+        retracted = store.scan(START, before).filter(pl.col(STAGE) == LEFT)
+        left = [each.select(POSITION) for each in (retracted, gone(rows, self.stay, before))]
+        if any(map(len, left)):
+            store.erase(pl.concat(left))
 
     def marked(self, rows: pl.DataFrame) -> pl.DataFrame:
         """As it stands beside a row of the other side."""

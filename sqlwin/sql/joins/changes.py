@@ -111,6 +111,6 @@ def policy_of(given: ast.Policies, below: tuple[Node, Node], span: Span) -> Poli
     late = [lateness(s) for node in below for s in streams_of(node) if s.of]
     if None in late:
         name = next(s.name for node in below for s in streams_of(node) if lateness(s) is None)
-        message = f"rows of {name} may be withdrawn however late, and RSTREAM emits each once"
+        message = f"rows of {name} may be retracted however late, and RSTREAM emits each once"
         raise QueryError(message, span, legal=f"EMIT FINAL, or a RETAIN, in {name}")
     return policy(given, 0, max((each for each in late if each is not None), default=0))
