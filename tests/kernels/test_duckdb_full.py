@@ -81,6 +81,15 @@ def tame(call: Call, rows: list[Row]) -> bool:
     return all(math.isfinite(value) and abs(value) < 1e17 for value in values)
 
 
+def slides(call: Call, rows: list[Row]) -> bool:
+    """DuckDB keeps the values of a frame in order for percentiles, and ends with `std::exception`
+    where NaN is among them; over groups it takes NaN, see `test_groups`."""
+    if call[0] not in ("median", "percentile_cont", "percentile_disc"):
+        return True
+    values = [row.get(call[1]) for row in rows]
+    return not any(isinstance(value, float) and math.isnan(value) for value in values)
+
+
 def agree(got: list[Any], expected: list[Any], scale: float) -> None:
     assert len(got) == len(expected)
     for mine, theirs in zip(got, expected, strict=True):
@@ -127,7 +136,7 @@ def test_frames(con: duckdb.DuckDBPyConnection, call: Call) -> None:
         span = f"PARTITION BY key {SPAN[unit].format(preceding)}"
         query = f"SELECT {call[3]} OVER ({span}) FROM given"
         query += ' ORDER BY key, "__ts", "__part", "__seq"'
-        if tame(call, rows):
+        if tame(call, rows) and slides(call, rows):
             got = folded.slide(table, frames).to_list()
             agree(got, answers(con, table, query), size(rows, call[1]))
 
