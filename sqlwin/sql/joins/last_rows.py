@@ -62,10 +62,11 @@ def is_now(spec: ast.Spec | ast.KsqlWindow | None) -> bool:
 
 
 def last_rows(relation: Relation, spec: ast.Spec) -> LastRows:
-    return LastRows(tuple(_column(relation, run) for run in spec.partition), spec.span)
+    return LastRows(tuple(last_rows_column(relation, run) for run in spec.partition), spec.span)
 
 
-def _column(relation: Relation, run: ast.Run) -> str:
+def last_rows_column(relation: Relation, run: ast.Run) -> str:
+    """Of PARTITION BY, which takes columns alone."""
     tree = Scope(relation).resolved(parsed(run), run)
     if not isinstance(tree, exp.Column):
         message = "the last rows of a join are those of columns"

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import StaticScan, Stream
 from sqlwin.plan.options.connectors import RELOAD
-from sqlwin.sql.expressions.scalars import parsed
+from sqlwin.sql.joins.last_rows import last_rows_column
 from sqlwin.sql.relations.relation import JoinSide, Relation
-from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.from_clause import event_time, timed
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
@@ -79,7 +76,9 @@ def _stay(relation: Relation, spec: ast.Spec, window: Window) -> Stay:
         return Stay()
     rows = _rows(window)
     if rows is not None:
-        return replace(rows, partition=tuple(_column(relation, run) for run in spec.partition))
+        return replace(
+            rows, partition=tuple(last_rows_column(relation, run) for run in spec.partition)
+        )
     if spec.partition:
         message = "a window of time in a join is not parted: its condition says which rows pair"
         raise QueryError(message, spec.partition[0].span, legal=LEGAL)
@@ -105,12 +104,3 @@ def _rows(window: Window) -> Stay | None:
 def _refused(span: Span) -> QueryError:
     message = "RSTREAM of a join with such a window: no event time says when its rows leave"
     return QueryError(message, span, legal=LEGAL)
-
-
-def _column(relation: Relation, run: ast.Run) -> str:
-    tree = Scope(relation).resolved(parsed(run), run)
-    if not isinstance(tree, exp.Column):
-        message = "the last rows of a join are those of columns"
-        legal = "FROM (SELECT *, LOWER(user) AS u FROM clicks) [PARTITION BY u ROWS 1]"
-        raise QueryError(message, run.span, legal=legal)
-    return tree.name
