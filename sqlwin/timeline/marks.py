@@ -13,11 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlwin.instants import format_instant
 from sqlwin.timeline.recording import MESSAGE, Batch, Emission, Recording
 
+T = TypeVar("T")
 Marks = Mapping[str, list[dict[str, Any]]]
 ROWS_TO, MARK_AT, EMIT_FROM, EMIT_TO = 0.40, 0.45, 0.50, 0.97
 MOST_LANES = 12
@@ -128,46 +129,40 @@ def _seen(batch: Batch) -> Iterator[int]:
 
 
 def _rows(batch: Batch, extent: Extent) -> Iterator[dict[str, Any]]:
-    for number, row in enumerate(batch.arrivals):
+    for within, row in _spread(batch.arrivals):
         if row.at is not None:
-            yield {
-                "x": extent.x(row.at),
-                "y": batch.number + ROWS_TO * (number + 0.5) / len(batch.arrivals),
-                "batch": batch.number,
-                "what": LATE_ROW if row.late else ON_TIME,
-                "stream": row.stream,
-                "at": extent.text(row.at),
-                "row": _text(row.row),
-            }
+            what = LATE_ROW if row.late else ON_TIME
+            mark = _mark(batch.number, within, what, row.stream, row.at, extent)
+            yield {**mark, "row": _text(row.row)}
 
 
 def _expired(batch: Batch, extent: Extent) -> Iterator[dict[str, Any]]:
-    for number, row in enumerate(batch.expired):
+    for within, row in _spread(batch.expired):
         if row.at is not None:
-            yield {
-                "x": extent.x(row.at),
-                "y": batch.number + ROWS_TO * (number + 0.5) / len(batch.expired),
-                "batch": batch.number,
-                "what": REFUSED,
-                "stream": row.stream,
-                "at": extent.text(row.at),
-                "reason": row.reason,
-                "row": row.row,
-            }
+            mark = _mark(batch.number, within, REFUSED, row.stream, row.at, extent)
+            yield {**mark, "reason": row.reason, "row": row.row}
+
+
+def _spread(rows: Sequence[T]) -> Iterator[tuple[float, T]]:
+    """Each with its height within the batch, from above."""
+    for number, row in enumerate(rows):
+        yield ROWS_TO * (number + 0.5) / len(rows), row
 
 
 def _watermarks(batch: Batch, extent: Extent) -> Iterator[dict[str, Any]]:
     if extent.time:
         for mark in batch.watermarks:
-            yield _mark(batch.number, MARK_AT, mark.stream, mark.at, extent)
+            yield _mark(batch.number, MARK_AT, MARK, mark.stream, mark.at, extent)
 
 
-def _mark(batch: int, within: float, stream: str, at: int, extent: Extent) -> dict[str, Any]:
+def _mark(
+    batch: int, within: float, what: str, stream: str, at: int, extent: Extent
+) -> dict[str, Any]:
     return {
         "x": extent.x(at),
         "y": batch + within,
         "batch": batch,
-        "what": MARK,
+        "what": what,
         "stream": stream,
         "at": extent.text(at),
     }
