@@ -13,8 +13,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
-from functools import reduce
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,8 +21,8 @@ import polars as pl
 
 from sqlwin.embedded.batch_clock import BatchClock
 from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
+from sqlwin.embedded.input_reader import InputReader
 from sqlwin.embedded.outbox import Outbox
-from sqlwin.embedded.piece_size import piece_size
 from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress, forget_end, note_end
 from sqlwin.embedded.timer import Timer
@@ -38,23 +37,13 @@ from sqlwin.runtime.connectors.outlets import Outlet, outlets
 from sqlwin.runtime.connectors.progress import Batch, BatchRows, Summary
 from sqlwin.runtime.connectors.reloads import ReloadedTable
 from sqlwin.runtime.connectors.sources import (
-    FileSource,
-    NexmarkSource,
-    Source,
     check_sources,
-    lags,
-    places,
     source_of,
 )
-from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
-from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.input_pipelines import (
-    PreparedBatch,
-    in_sequence,
     of_streams,
-    prepare_batch,
 )
 from sqlwin.runtime.rows.error_stream import located, reasons
 from sqlwin.runtime.rows.malformed import Malformed
@@ -121,34 +110,12 @@ def _stops(options: RunOptions, summary: Summary) -> bool:
 
 def _left(runners: list[_Runner]) -> dict[str, int]:
     """Last lines without a line end, see `Source.left`."""
-    return {text: lo for runner in runners for text, lo in runner.left().items()}
+    return {text: lo for runner in runners for text, lo in runner.input.left().items()}
 
 
 def _warn(texts: Iterable[str], options: RunOptions) -> None:
     for text in texts:
         options.on_warning(text)
-
-
-@dataclass(frozen=True)
-class _Read:
-    """Pieces of one stream. end: one more than the number of the last. rows: in them, also bad
-    ones. decoded: the others, of each piece."""
-
-    batch: PreparedBatch
-    malformed: pl.DataFrame
-    end: int
-    rows: int
-    decoded: tuple[pl.DataFrame, ...]
-
-    def then(self, more: _Read) -> _Read:
-        """Both, in this order."""
-        return _Read(
-            in_sequence(self.batch, more.batch),
-            pl.concat([self.malformed, more.malformed]),
-            more.end,
-            self.rows + more.rows,
-            self.decoded + more.decoded,
-        )
 
 
 class _Runner:
@@ -165,7 +132,6 @@ class _Runner:
         self.query, self.number = script.queries[number], number
         self.malformed, self.opened = malformed, ExitStack()
         self.options, self.source_text = options, script.source_text
-        self.settings = run_settings(script.settings)
         self.chain = chain(self.query)
         self.sources = {name: source_of(each) for name, each in self.chain.streams.items()}
         self.reloaded = {
@@ -177,10 +143,18 @@ class _Runner:
         self.outlet = outlet
         self.blobs = _blobs(options.checkpoint, number)
         forget_end(self.blobs)
-        self.listed: set[str] = set()
         self.outbox = Outbox(self.blobs) if outlet.sends else None
         self.progress = self._restored()
         self.task = ChainTask(self.chain, self.blobs, uuid.uuid4().hex)
+        self.input = InputReader(
+            self.chain,
+            self.progress,
+            self.sources,
+            frozenset(self.reloaded),
+            options,
+            run_settings(script.settings),
+            self.task.watermark,
+        )
         self.clock = BatchClock(self.blobs if self.chain.clock else None)
         self.deadline = self.task.deadline()
         if self.outbox is not None:
@@ -190,8 +164,7 @@ class _Runner:
         """Read the next file of each stream that has one, as one batch."""
         timer = Timer()
         at = self.clock.of(self.progress.batch + 1, now())
-        found = {name: self._next(name, at) for name in self.chain.streams}
-        read_ = {name: each for name, each in found.items() if each is not None}
+        read_ = self.input.read(at)
         if not read_:
             return False
         timer.lap("read")
@@ -236,66 +209,13 @@ class _Runner:
                 )
             )
 
-    def _next(self, name: str, at: int) -> _Read | None:
-        """The next piece of a stream, if there is one; of a table all files, once, or another
-        version. at: the time of the batch."""
-        static, files = name in self.chain.tables, self.progress.streams[name]
-        if static and self.progress.batch and name not in self.reloaded:
-            return None
-        self._find(name, files, static)
-        left = files.left()
-        first, source = files.first, self.sources[name]
-        numbers = left if static or not left else range(first, source.batch_end(files, first, 0))
-        if name in self.reloaded:
-            numbers = left[-1:]
-        parts = [self._read(name, number, files.piece(number), at) for number in numbers]
-        if static and not parts and not files.end:
-            options = dict(self.chain.streams[name].options)
-            where = f"file matches {options['path']}" if "path" in options else "row is there"
-            raise RunError(f"no {where} of the static table {name}")
-        return reduce(_Read.then, parts) if parts else None
-
-    def _find(self, name: str, files: FileProgress, static: bool) -> None:
-        """What is there now, once nothing is left of what was found before."""
-        if files.left() or (name in self.listed and not self.options.follow):
-            return
-        self.listed.add(name)
-        size = None if static else self._piece_size(self.sources[name])
-        self.sources[name].find(files, self.options.base, size, static or self.options.ends)
-
-    def _piece_size(self, source: Source) -> int | None:
-        if not isinstance(source, FileSource):
-            return None
-        base = self.options.base
-        watched = self.options.watched and self.settings.batch_bytes is None
-        splits = source.splits(base) if watched else ()
-        total = sum(source.weight(source.split(each, base)) for each in splits)
-        return piece_size(self.settings.batch_bytes, total, self.options.watched)
-
-    def _read(self, name: str, number: int, piece: Piece, at: int) -> _Read:
-        watermark = self.task.watermark(name)
-        source = self.sources[name]
-        located = replace(piece, path=source.split(piece.path, self.options.base))
-        decoded_rows = source.read(located, number, watermark)
-        for warning in decoded_rows.warnings:
-            self.options.on_warning(warning)
-        through = prepare_batch(self.chain.pipelines, name, decoded_rows.rows, watermark, now=at)
-        rows = len(decoded_rows.rows) + len(decoded_rows.errors)
-        return _Read(through, decoded_rows.errors, number + 1, rows, (decoded_rows.rows,))
-
     def tick(self, summary: Summary) -> None:
         """Emit the corrections whose period is over."""
         if self.deadline is not None and self.deadline <= now():
             self._without_rows(summary, end=False)
 
-    def left(self) -> dict[str, int]:
-        base, found = self.options.base, dict[str, int]()
-        for name in self.chain.streams.keys() - self.chain.tables:
-            found |= self.sources[name].left(self.progress.streams[name], base)
-        return found
-
     def finish(self, summary: Summary) -> None:
-        _warn(self.left(), self.options)
+        _warn(self.input.left(), self.options)
         self._without_rows(summary, end=self.options.ends)
 
     def ended(self) -> None:
@@ -328,7 +248,7 @@ class _Runner:
     ) -> None:
         """ends: of what was read, by stream."""
         number = self.progress.batch + 1
-        errors = located(errors, self._places())
+        errors = located(errors, self.input.places())
         batch = Batch(number, read_, len(output.results), len(errors), output.watermarks)
         self.malformed.see(self.number, number, read_, errors)
         self.outlet.write(number, output.results, errors)
@@ -354,11 +274,6 @@ class _Runner:
             return self.options.checkpoint / "tables" / f"{self.number}-{name.lower()}"
         return Path(self.opened.enter_context(TemporaryDirectory(prefix="sqlwin-table-")))
 
-    def _places(self) -> dict[str, dict[int, str]]:
-        return {
-            name: places(self.sources[name], files) for name, files in self.progress.streams.items()
-        }
-
     def _measure(self, batch: Batch, errors: pl.DataFrame, timer: Timer) -> None:
         if self.options.on_metrics is None:
             return
@@ -374,23 +289,11 @@ class _Runner:
             batch.watermarks,
             timer.laps,
             tuple(OperatorMetrics(name_of(stage), **asdict(each)) for stage, each in measured),
-            {name: len(files.left()) for name, files in self.progress.streams.items()},
-            {name: found for name in self.sources if (found := self._lags(name))},
-            self._bytes(),
+            self.input.unread(),
+            self.input.lags(),
+            self.input.sizes(),
         )
         self.options.on_metrics(metrics)
-
-    def _bytes(self) -> dict[str, tuple[int, int]]:
-        """Of each stream of files: those that were read, and those that there are."""
-        found = {}
-        for name, files in self.progress.streams.items():
-            if isinstance(self.sources[name], FileSource | NexmarkSource):
-                read_ = sum(end.hi for end in files.files.values())
-                found[name] = read_, read_ + sum(piece.hi - piece.lo for piece in files.pieces)
-        return found
-
-    def _lags(self, name: str) -> dict[str, int]:
-        return lags(self.sources[name], self.progress.streams[name])
 
     def _commit(self) -> None:
         if self.blobs is None:
