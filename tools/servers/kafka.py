@@ -31,6 +31,7 @@ CACHE = Path.home() / ".cache" / "sqlwin" / f"kafka-{VERSION}"
 MISSING = "no Kafka broker can be had here: "
 START_SECONDS = 90
 MEMORY = "-Xmx256m"
+# Records are as old as their timestamps say: the default retention would delete those of last week.
 SETTINGS = """
 process.roles=broker,controller
 node.id=1
@@ -49,6 +50,7 @@ transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 broker.session.timeout.ms=1500
 broker.heartbeat.interval.ms=300
+log.retention.ms=-1
 """
 
 
