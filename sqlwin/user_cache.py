@@ -35,7 +35,7 @@ def folder(environment: Mapping[str, str] = os.environ) -> Path | None:
         home = environment.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
         found = Path(asked) if asked else Path(home) / "sqlwin"
         found.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return found if _own(found) else None
+        return found if own(found) else None
     except (OSError, RuntimeError):  # read-only, or a user without a home
         return None
 
@@ -52,7 +52,7 @@ def kept(name: str, made: Callable[[], bytes], home: Path | None = None) -> byte
         return made()
     path = home / name
     with suppress(OSError):
-        found = path.read_bytes() if _own(path) else b""
+        found = path.read_bytes() if own(path) else b""
         if sha256(found[_DIGEST:]).digest() == found[:_DIGEST]:
             return found[_DIGEST:]
     data = made()
@@ -73,7 +73,7 @@ def write(path: Path, data: bytes) -> None:
         raise
 
 
-def _own(path: Path) -> bool:
+def own(path: Path) -> bool:
     """Whether it is this user's, and no other may write it."""
     found = path.stat()
     if not hasattr(os, "getuid"):

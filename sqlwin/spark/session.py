@@ -21,6 +21,8 @@ from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from sqlwin.errors import InputError, RunError
+from sqlwin.spark import class_archive
+from sqlwin.spark.workers.launch import start_fork_server, worker_python
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -36,6 +38,7 @@ PATIENCE = {
     "spark.network.timeout": "600s",
 }
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 FEW_CORES = 4
 _GB = 1 << 30
 
@@ -49,9 +52,12 @@ def local_session(cores: int | None = None, settings: dict[str, str] | None = No
     _without_tracebacks()
     count = cores or os.cpu_count() or 1
     builder = SparkSession.builder.master(f"local[{count}]").appName("sqlwin")
-    for name, value in {**local_settings(count), **(settings or {})}.items():
+    own = local_settings(count)
+    own[JAVA_OPTIONS] = f"{own[JAVA_OPTIONS]} {class_archive.options()}".strip()
+    for name, value in {**own, **(settings or {})}.items():
         builder = builder.config(name, value)
     with _started(), _stderr_to(log_file()):
+        start_fork_server()
         spark = builder.getOrCreate()
     atexit.register(stop, spark)  # without it the JVM may outlive us
     return spark
@@ -168,7 +174,7 @@ def local_settings(cores: int) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": f"{driver_gigabytes()}g",
         "spark.driver.maxResultSize": "0",
-        "spark.driver.extraJavaOptions": _java_options(cores),
+        JAVA_OPTIONS: _java_options(cores),
         "spark.python.worker.reuse": "true",
         **PATIENCE,
         "spark.sql.shuffle.partitions": str(cores),
@@ -195,16 +201,10 @@ def _java_options(cores: int) -> str:
     return f"{JVM} {quiet}" if cores <= FEW_CORES else quiet
 
 
-def worker_python() -> str:
-    """What Spark starts as Python: it connects before it imports, see `early`."""
-    launcher = Path(__file__).with_name("worker-python")
-    return str(launcher) if os.access(launcher, os.X_OK) else sys.executable
-
-
 def _environment() -> None:
     """What the JVM hands on to the Python workers; they share the cores, one thread each."""
-    os.environ["PYSPARK_DRIVER_PYTHON"] = os.environ["SQLWIN_WORKER_PYTHON"] = sys.executable
-    os.environ["PYSPARK_PYTHON"] = worker_python()
+    os.environ["SQLWIN_WORKER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = os.environ["PYSPARK_PYTHON"] = worker_python()
     home = str(Path(__file__).parents[2])
     path = [home, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))

@@ -29,7 +29,8 @@ from sqlwin.errors import RunError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.spark import run as running
 from sqlwin.spark import session
-from sqlwin.spark.session import worker_python
+from sqlwin.spark.workers.fork_client import SERVER
+from sqlwin.spark.workers.launch import worker_python
 from sqlwin.sql import script
 
 RUNNER = "pyspark.sql.streaming.python_streaming_source_runner"
@@ -57,6 +58,7 @@ def seconds_to_connect(python: str) -> float:
         environment = {
             **os.environ,
             "SQLWIN_WORKER_PYTHON": sys.executable,
+            SERVER: "",
             "PYTHON_WORKER_FACTORY_PORT": port,
             "PYTHON_WORKER_FACTORY_SECRET": "x",
         }

@@ -30,11 +30,12 @@ from traceback import format_exc
 from tests.faults.sinks import alike, command, land
 
 FILES, ROWS, KILLS = 30, 20, 5
-VICTIMS = ("driver", "jvm", "worker", "worker", "all")
+VICTIMS = ("driver", "jvm", "worker", "worker", "server", "all")
 COMMITS = ("kept/spark/offsets", "kept/spark/commits", "kept/sqlwin/progress", "cut/totals")
 RANDOM = "a moment"
-WORKERS = ("-m pyspark.daemon pyspark.worker", "early.py -m pyspark")
+WORKERS = ("worker", "python_streamin", "transform_with_")
 """Those of tasks, and those on the driver; not what has planned the query and is idle."""
+CLIENT, SERVER = "fork_client.py", "fork_server"
 POLL, LONGEST = 0.002, 900.0
 LOG = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class Run:
             hit = victims(running.pid, kill.victim)
             killed_now(hit)
             self.kills += bool(hit)
-            if kill.victim != "worker":
+            if kill.victim not in ("worker", "server"):
                 break
         try:
             _, said = running.communicate(timeout=LONGEST)
@@ -105,7 +106,7 @@ class Run:
         lines = said.decode().splitlines()
         LOG.info("%s: exit %s: %s", kill, running.returncode, lines[-1:])
         assert kill is not None or running.returncode == 0, said.decode()
-        if kill is not None and kill.victim in ("jvm", "worker") and running.returncode:
+        if kill is not None and kill.victim in ("jvm", "worker", "server") and running.returncode:
             assert running.returncode == 1, said.decode()
             assert lines[-1].startswith("failed: ") and b"Traceback" not in said, said.decode()
         return running.returncode == 0
@@ -148,18 +149,22 @@ def killed_now(processes: list[int]) -> None:
 
 
 def victims(session: int, victim: str) -> list[int]:
-    """Of the processes of a session those that are to be killed; of its workers one."""
-    listed = subprocess.check_output(["ps", "-e", "-o", "pid=,sess=,args="], text=True)
-    known = [line.split(None, 2) for line in listed.splitlines()]
-    own = {int(each[0]): each[2] for each in known if len(each) == 3 and int(each[1]) == session}
+    """Of the processes of a session those that are to be killed; of its workers one, or the process
+    by which Spark knows it."""
+    listed = subprocess.check_output(["ps", "-e", "-o", "pid=,sess=,comm=,args="], text=True)
+    known = [line.split(None, 3) for line in listed.splitlines()]
+    own = {int(each[0]): each[2:] for each in known if len(each) == 4 and int(each[1]) == session}
     if victim == "all":
         return list(own)
     if victim == "driver":
         return [process for process in own if process == session]
     if victim == "jvm":
-        return [process for process, said in own.items() if "java" in said.split()[0]]
-    workers = [process for process, said in own.items() if any(each in said for each in WORKERS)]
-    return random.sample(workers, min(1, len(workers)))
+        return [process for process, (_, said) in own.items() if "java" in said.split()[0]]
+    workers = [process for process, (name, _) in own.items() if name in WORKERS]
+    if victim == "server":
+        return [process for process, (name, _) in own.items() if name == SERVER]
+    clients = [process for process, (_, said) in own.items() if CLIENT in said]
+    return random.sample(workers + clients, min(1, len(workers + clients)))
 
 
 def killed(home: Path, seed: int, kills: int, files: int = FILES) -> int:

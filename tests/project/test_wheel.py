@@ -84,7 +84,8 @@ def test_the_wheel_holds_code_grammar_types_and_licence(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"sqlwin/__init__.py", "sqlwin/py.typed", "sqlwin/grammar/sqlwin.lark"} <= names
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert zipfile.ZipFile(wheel).getinfo("sqlwin/spark/worker-python").external_attr >> 16 & 0o111
+    launcher = zipfile.ZipFile(wheel).getinfo("sqlwin/spark/workers/worker-python")
+    assert launcher.external_attr >> 16 & 0o111
     assert {name.split("/")[0] for name in names} == {
         "sqlwin",
         f"sqlwin-{sqlwin.__version__}.dist-info",

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.spark import early
-from sqlwin.spark.session import local_settings, worker_python
+from sqlwin.spark.session import local_settings
+from sqlwin.spark.workers import early
+from sqlwin.spark.workers.fork_client import SERVER
+from sqlwin.spark.workers.launch import worker_python
 
 RUNNER = "pyspark.sql.streaming.python_streaming_source_runner"
 
 
 def started(module: str, **environment: str) -> subprocess.Popen[bytes]:
-    known = {**os.environ, "SQLWIN_WORKER_PYTHON": sys.executable, **environment}
+    known = {**os.environ, "SQLWIN_WORKER_PYTHON": sys.executable, SERVER: "", **environment}
     return subprocess.Popen([worker_python(), "-m", module], env=known, stderr=subprocess.PIPE)
 
 
@@ -86,7 +88,7 @@ def test_a_busy_machine_has_minutes() -> None:
         ("sqlwin.spark.source", {"numpy", "polars", "pyarrow", "duckdb", "sqlglot", "lark"}),
         ("sqlwin.spark.reader", {"duckdb", "sqlglot", "lark", "pandas", "sqlwin.sql"}),
         ("sqlwin.spark.bucket", {"duckdb", "sqlglot", "lark", "sqlwin.sql"}),
-        ("sqlwin.spark.early", {"pyspark", "numpy"}),
+        ("sqlwin.spark.workers.early", {"pyspark", "numpy"}),
     ],
 )
 def test_a_process_of_spark_imports_what_it_needs(module: str, without: set[str]) -> None:
