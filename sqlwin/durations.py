@@ -2,6 +2,8 @@
 
 >>> micros("2", "min"), micros("2 minutes", None), micros("1 hour 30 minutes", None)
 (120000000, 120000000, 5400000000)
+>>> months("1 year 6 months", None), months("90 days", None)
+(18, None)
 >>> micros("1", "fortnight")
 Traceback (most recent call last):
 ValueError: FORTNIGHT is not a unit of time
@@ -10,6 +12,7 @@ ValueError: FORTNIGHT is not a unit of time
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 
 from sqlwin.instants import DAY, HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND
@@ -28,9 +31,12 @@ _SPELLINGS = {
     7 * DAY: "w week",
 }
 UNITS = {name: unit for unit, names in _SPELLINGS.items() for name in names.split()}
-CALENDAR = ("month", "quarter", "year")
+CALENDAR = {"month": 1, "quarter": 3, "year": 12}
+"""Units without a fixed length, in months."""
 
-_DIGITS = 60
+ONLY_WINDOWS = "only TUMBLE, HOP and CUMULATE take months and years"
+_DIGITS, _MOST_MONTHS = 60, 5
+_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 _NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*\Z")
 _PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*,?")
 
@@ -46,19 +52,41 @@ def micros(text: str, unit: str | None) -> int:
     return total
 
 
+def months(text: str, unit: str | None) -> int | None:
+    """Months of a duration of months, quarters and years alone; None for any other text."""
+    try:
+        parts = [(text, unit)] if unit is not None else list(_parts(text))
+    except ValueError:
+        return None
+    units = [_singular(name) for _, name in parts]
+    if not set(units) <= set(CALENDAR):
+        return None
+    numbers = [number.strip() for number, _ in parts]
+    if not all(_WHOLE.match(number) and len(number) <= _MOST_MONTHS for number in numbers):
+        return None
+    return sum(int(number) * CALENDAR[name] for number, name in zip(numbers, units, strict=True))
+
+
 def _sum(text: str) -> int:
-    total, at = 0, 0
+    return sum(_times(number, unit) for number, unit in _parts(text))
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """Numbers, each with its unit."""
+    at = 0
     while at < len(text.rstrip()):
         part = _PART.match(text, at)
         if part is None:
             raise ValueError(f"'{text}' is not a duration")
-        total, at = total + _times(part[1], part[2]), part.end()
+        yield part[1], part[2]
+        at = part.end()
     if not at:
         raise ValueError("an empty text is not a duration")
-    return total
 
 
 def _times(number: str, unit: str) -> int:
+    if _singular(unit) in CALENDAR and not _WHOLE.match(number.strip()):
+        raise ValueError(f"{number.strip()} is not a whole number of {unit.upper()}")
     micros_ = _unit(unit)
     if not _NUMBER.match(number) or len(number) > _DIGITS:
         raise ValueError(f"'{number[:_DIGITS]}' is not a number of {unit.upper()}")
@@ -68,11 +96,15 @@ def _times(number: str, unit: str) -> int:
     return int(exact)
 
 
-def _unit(name: str) -> int:
+def _singular(name: str) -> str:
     lower = name.lower()
-    singular = lower[:-1] if lower not in UNITS and lower.endswith("s") else lower
+    return lower[:-1] if lower not in UNITS and lower.endswith("s") else lower
+
+
+def _unit(name: str) -> int:
+    singular = _singular(name)
     if singular in CALENDAR:
-        raise ValueError(f"a {singular} has no fixed length; a window needs days or less")
+        raise ValueError(f"a {singular} has no fixed length; {ONLY_WINDOWS}")
     if singular not in UNITS:
         raise ValueError(f"{name.upper()} is not a unit of time")
     return UNITS[singular]

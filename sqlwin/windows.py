@@ -23,6 +23,8 @@ from enum import Enum
 from math import gcd
 from typing import Any
 
+from sqlwin.instants import DAY
+
 
 class Unit(Enum):
     """What a window's size is measured in."""
@@ -103,6 +105,69 @@ class Cumulate:
 
 
 @dataclass(frozen=True)
+class Calendar:
+    """The periods of a time zone's calendar: number 0 begins on 1970-01-01, plus `offset`.
+
+    step: of a period, in months or else in microseconds as the zone's clocks show them, so that a
+    day has 24 hours whatever they do. offset: in the same measure. zone: IANA's name.
+    """
+
+    step: int
+    months: bool
+    zone: str = "UTC"
+    offset: int = 0
+
+    @property
+    def usual(self) -> int:
+        """Microseconds of a period, give or take."""
+        return 30 * DAY * self.step if self.months else self.step
+
+    @property
+    def longest(self) -> int:
+        """Microseconds that no period exceeds: a clock was put back by a day once."""
+        return DAY + (31 * DAY * self.step if self.months else self.step)
+
+
+@dataclass(frozen=True)
+class CalendarWindow:
+    """Windows of whole periods: days, weeks, months as a zone has them.
+
+    periods: the same windows over the numbers of periods. Each is `[began(n), began(m))`, see
+    `kernels.calendars`.
+    """
+
+    calendar: Calendar
+    periods: Hop | Cumulate
+
+    @property
+    def unit(self) -> Unit:
+        return Unit.RANGE
+
+    @property
+    def tumbles(self) -> bool:
+        return isinstance(self.periods, Hop) and self.periods.tumbles
+
+    @property
+    def size(self) -> int:
+        """No window is longer."""
+        return self.periods.size * self.calendar.longest
+
+    @property
+    def every(self) -> int:
+        """How far the ends of windows are apart, give or take."""
+        return self.periods.every * self.calendar.usual
+
+    @property
+    def pane(self) -> int:
+        """The usual length of a pane."""
+        return self.periods.pane * self.calendar.usual
+
+    def opened(self, instant: int) -> int | None:
+        """As of `Hop`."""
+        return None
+
+
+@dataclass(frozen=True)
 class Whole:
     """One window, all of the stream: it is not full before the input ends."""
 
@@ -115,8 +180,16 @@ class Whole:
         return 0
 
 
-Aligned = Hop | Cumulate | Whole
-"""Windows that a row's time alone says it is in."""
+Ending = Hop | Cumulate | CalendarWindow
+"""Windows that a row's time alone, or its number, says it is in, and that end."""
+
+Aligned = Ending | Whole
+
+
+def known_by_start(window: Ending) -> bool:
+    """Whether no two windows begin together. Those that hop over a calendar may, where a zone left
+    out a whole day."""
+    return isinstance(window, Hop) or (isinstance(window, CalendarWindow) and window.tumbles)
 
 
 @dataclass(frozen=True)

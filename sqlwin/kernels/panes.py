@@ -23,6 +23,9 @@ Time windows are known by their end, which says when they are full:
 >>> start_of(6, Cumulate(size=6, step=1)), earliest(12, Hop(size=5, advance=3))
 (0, 9)
 
+Windows of a calendar are cut where its periods begin: all is reckoned with their numbers, and
+panes and ends are instants as well.
+
 Source: stream slicing, Traub et al., EDBT 2019.
 """
 
@@ -35,10 +38,12 @@ import numpy.typing as npt
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.calendars import began, number
 from sqlwin.kernels.frames import Ints
-from sqlwin.windows import Aligned, Cumulate, Hop, Reach, Unit, Whole
+from sqlwin.windows import Aligned, CalendarWindow, Cumulate, Ending, Hop, Reach, Unit, Whole
 
 WINDOW, WINDOW_END = "__window", "__end"
+_NUMBER, _ROW = "__number", "__row"
 ENDLESS = END - 1
 """The end of `Whole`: below END, since a store holds no time that is not."""
 
@@ -51,30 +56,44 @@ def pane_start(x: X, pane: int, offset: int) -> X:
     return x - (x - offset) % pane
 
 
-def pane_of(ts: pl.Expr, window: Aligned) -> pl.Expr:
+def pane_of(ts: X, window: Aligned) -> X:
     """Start of the pane that holds an instant, or a message by its number. Int64."""
     if isinstance(window, Whole):
         return ts * 0  # not a literal: grouped by one, no rows would be one group
+    if isinstance(window, CalendarWindow):
+        calendar = window.calendar
+        return began(pane_start(number(ts, calendar), window.periods.pane, 0), calendar)
     return pane_start(ts, window.pane, origin(window))
 
 
-def start_of(end: X, window: Hop | Cumulate) -> X:
+def start_of(end: X, window: Ending) -> X:
     """Start of the time window that ends at `end`. Int64."""
+    if isinstance(window, CalendarWindow):
+        last = _first_at(end, window)
+        return began(start_of(last, window.periods), window.calendar)
     if isinstance(window, Cumulate):
         return pane_start(end - 1, window.size, window.offset)
     return end - window.size
 
 
-def earliest(end: X, window: Hop | Cumulate | Reach) -> X:
+def _first_at(end: X, window: CalendarWindow) -> X:
+    """The number of the first period that begins at an instant or later."""
+    return number(end - 1, window.calendar) + 1
+
+
+def earliest(end: X, window: Ending | Reach) -> X:
     """The first start of the time windows that end at `end` or later, one or not. Int64."""
     if isinstance(window, Reach):
         return end * 0 + START if window.size is None else end - window.size - 1
+    if isinstance(window, CalendarWindow):
+        first = earliest(_first_at(end, window), window.periods)
+        return began(first, window.calendar)
     if isinstance(window, Cumulate):
         return start_of(end, window)
     return pane_start(end - window.size + window.advance - 1, window.advance, origin(window))
 
 
-def ends_at(ts: X, window: Hop | Cumulate | Reach) -> tuple[X, X]:
+def ends_at(ts: X, window: Ending | Reach) -> tuple[X, X]:
     """The ends of the first and of the last time window that holds an instant. Int64.
 
     Of frames, whose last instant is within: that of a row as far before as it may be, and of one as
@@ -82,6 +101,9 @@ def ends_at(ts: X, window: Hop | Cumulate | Reach) -> tuple[X, X]:
     """
     if isinstance(window, Reach):
         return ts + 1, ts * 0 + END if window.size is None else ts + window.size + 1
+    if isinstance(window, CalendarWindow):
+        low, high = ends_at(number(ts, window.calendar), window.periods)
+        return began(low, window.calendar), began(high, window.calendar)
     if isinstance(window, Cumulate):
         first = pane_start(ts, window.step, window.offset) + window.step
         return first, pane_start(ts, window.size, window.offset) + window.size
@@ -132,6 +154,8 @@ def ends_of(panes: pl.DataFrame, time: str, window: Aligned) -> pl.DataFrame:
     """
     if isinstance(window, Whole):
         return panes.with_columns(pl.lit(ENDLESS, pl.Int64).alias(WINDOW_END))
+    if isinstance(window, CalendarWindow):
+        return _ends_of_calendar(panes, time, window)
     pane = panes[time].to_numpy()
     if isinstance(window, Cumulate):
         after = (pane - window.offset) % window.size  # since the run began
@@ -142,6 +166,17 @@ def ends_of(panes: pl.DataFrame, time: str, window: Aligned) -> pl.DataFrame:
         return panes.with_columns((pl.col(time) + window.size).alias(WINDOW_END))
     first, count = _starts(pane, window)
     return _repeated(panes, WINDOW_END, first + window.size, count, window.advance)
+
+
+def _ends_of_calendar(panes: pl.DataFrame, time: str, window: CalendarWindow) -> pl.DataFrame:
+    """Two periods begin at one instant where a zone left out a whole day: then two windows, of
+    which one holds the other, end there, and are one."""
+    numbered = panes.with_columns(number(pl.col(time), window.calendar).alias(_NUMBER))
+    ends = ends_of(numbered.with_row_index(_ROW), _NUMBER, window.periods)
+    ended = ends.with_columns(began(pl.col(WINDOW_END), window.calendar))
+    if window.periods.pane != window.periods.size and window.calendar.zone != "UTC":
+        ended = ended.unique([_ROW, WINDOW_END], maintain_order=True)
+    return ended.drop(_ROW, _NUMBER)
 
 
 def _starts(pane: npt.NDArray[Any], hop: Hop) -> tuple[Ints, Ints]:

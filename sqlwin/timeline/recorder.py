@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, start_of
 from sqlwin.plan.ir.nodes import OverAggregate, Query, Stream, WindowAggregate, column_of
 from sqlwin.plan.properties.facts import sources_of, tables_of, unranked, window_of
 from sqlwin.runtime.rows.error_stream import LATE
@@ -29,7 +30,7 @@ from sqlwin.timeline.recording import (
     Recording,
     Watermark,
 )
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import Ending, Unit
 
 NULL = "NULL"
 MOST_WINDOWS = 1_000
@@ -127,7 +128,7 @@ class Recorder:
 
     def _found(self, arrivals: Sequence[Arrival]) -> tuple[tuple[int, int], ...]:
         """Windows of time that rows of one stream are in, whether or not they are emitted."""
-        if not isinstance(self.shape, Hop | Cumulate) or self.shape.unit is not Unit.RANGE:
+        if not isinstance(self.shape, Ending) or self.shape.unit is not Unit.RANGE:
             return ()
         if len(self.streams) > 1 or self.places.counted:
             return ()
@@ -139,19 +140,16 @@ class Recorder:
         return tuple(found)
 
 
-def _holding(shape: Hop | Cumulate, at: int) -> list[tuple[int, int]]:
+def _holding(shape: Ending, at: int) -> list[tuple[int, int]]:
     """The windows that an instant is in.
 
+    >>> from sqlwin.windows import Cumulate, Hop
     >>> _holding(Hop(10, 5), 12), _holding(Cumulate(10, 5), 12)
     ([(5, 15), (10, 20)], [(10, 15), (10, 20)])
     """
-    if isinstance(shape, Cumulate):
-        start = (at - shape.offset) // shape.size * shape.size + shape.offset
-        ends = range(start + shape.step, start + shape.size + 1, shape.step)
-        return [(start, end) for end in ends if at < end]
-    last = (at - shape.offset) // shape.advance * shape.advance + shape.offset
-    first = last - (shape.size - 1 - (at - last)) // shape.advance * shape.advance
-    return [(start, start + shape.size) for start in range(first, last + 1, shape.advance)]
+    pane = pl.DataFrame({"at": [at]}).select(pane_of(pl.col("at"), shape).alias("pane"))
+    ends = ends_of(pane, "pane", shape)[WINDOW_END]
+    return [(start_of(end, shape), end) for end in ends]
 
 
 def _computed(stream: Stream, rows: pl.DataFrame) -> pl.DataFrame:

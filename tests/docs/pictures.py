@@ -12,18 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-from sqlwin.instants import parse_instant
+from sqlwin.instants import format_instant, parse_instant
+from sqlwin.kernels.panes import pane_of
 from sqlwin.sql import script
 from sqlwin.testing.cells import Table, read
 from sqlwin.testing.golden import Golden, Step, parse
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import CalendarWindow, Ending, Unit
 
 SECOND = 1_000_000
+HOUR, DAY = 3_600 * SECOND, 86_400 * SECOND
 LABEL = 15
-SCALES = (1, 2, 3, 5, 6, 10, 15, 20, 30, 60, 120, 300, 600)
-TICKS = (10, 15, 20, 30, 60, 120, 300, 600, 1800, 3600)
+SCALES = (1, 2, 3, 5, 6, 10, 15, 20, 30, 60, 120, 300, 600, 1800, 3600)
+TICKS = (10, 15, 20, 30, 60, 120, 300, 600, 1800, 3600, 86_400)
 WIDTH, TICK_WIDTH = 72, 10
 EDGES = {("window_start", "window_end"): ")", ("frame_start", "frame_end"): "]"}
 AFTER = re.compile(r"```golden\n(.*?)\n```\s+```text picture\n(.*?)\n?```", re.DOTALL)
@@ -75,6 +78,8 @@ class Axis:
         if self.numbers:
             return str(place)
         seconds = place // SECOND % 86_400
+        if self.tick >= DAY:
+            return format_instant(place)[5:10]
         text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
         return text if self.tick < 60 * SECOND else text[:5]
 
@@ -181,12 +186,20 @@ def _panes(golden: Golden, axis: Axis) -> Iterator[str]:
     """Of windows that are made of panes."""
     project = script(golden.query).queries[0].plan
     window = getattr(getattr(project, "input", None), "window", None)
-    if isinstance(window, Hop | Cumulate) and window.unit is Unit.RANGE:
+    if isinstance(window, Ending) and window.unit is Unit.RANGE:
         line = axis.blank()
-        for start in range(axis.first, axis.last, window.pane):
-            low, high = axis.at(start), min(axis.at(start + window.pane), axis.at(axis.last))
+        for start, end in pairwise([*_starts(axis, window), axis.last]):
+            low, high = axis.at(start), axis.at(end)
             _write(line, low, f"[{'-' * (high - low - 1)})")
         yield _line("panes", line, "")
+
+
+def _starts(axis: Axis, window: Ending) -> Iterator[int]:
+    """Of panes within the axis, from its first place on."""
+    step = HOUR if isinstance(window, CalendarWindow) else window.pane
+    starts = (pane_of(place, window) for place in range(axis.first, axis.last, step))
+    yield axis.first
+    yield from (start for start in dict.fromkeys(starts) if start > axis.first)
 
 
 def _moment(moment: Moment, axis: Axis) -> Iterator[str]:

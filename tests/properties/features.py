@@ -8,6 +8,7 @@
 | `rows` | RETAIN n ROWS |
 | `endless` | a plan whose policy retains for ever |
 | `cumulate`, `whole`, `sets` | CUMULATE, GROUP BY without a window, GROUPING SETS |
+| `calendars` | windows of a calendar's periods, here of microseconds in UTC |
 | `frames` | frames with any bounds |
 | `exclude` | EXCLUDE |
 | `orders` | keys behind event time in ORDER BY |
@@ -30,8 +31,8 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 T = TypeVar("T")
-WORDS = """early timeout rows endless cumulate whole sets frames exclude orders values pairs
-sketches analytic qualify top ranks replays sessions chains ttl"""
+WORDS = """early timeout rows endless cumulate calendars whole sets frames exclude orders values
+pairs sketches analytic qualify top ranks replays sessions chains ttl"""
 ALL = frozenset(WORDS.split())
 LANDED: frozenset[str] = ALL
 

@@ -19,7 +19,18 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.schema import Order
-from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Session, Unit, Whole
+from sqlwin.windows import (
+    Aligned,
+    Calendar,
+    CalendarWindow,
+    Cumulate,
+    Exclude,
+    Frame,
+    Hop,
+    Session,
+    Unit,
+    Whole,
+)
 from tests.properties.features import has
 from tests.properties.plan_calls import aggregates
 from tests.properties.plan_policies import counted, policies, rankings
@@ -59,7 +70,7 @@ def _sets(keys: tuple[str, ...]) -> SearchStrategy[tuple[tuple[str, ...], ...]]:
     return st.sampled_from(SETS) if has("sets") and len(keys) > 1 else st.just(())
 
 
-def _group_windows() -> SearchStrategy[Hop | Cumulate | Whole]:
+def _group_windows() -> SearchStrategy[Aligned]:
     offsets = st.integers(0, 2)
     hops = st.integers(1, 6).flatmap(
         lambda size: st.builds(Hop, st.just(size), st.integers(1, size), offsets)
@@ -70,8 +81,15 @@ def _group_windows() -> SearchStrategy[Hop | Cumulate | Whole]:
         st.integers(1, 3),
         offsets,
     )
+    of_calendar = st.builds(
+        lambda step, offset, periods: CalendarWindow(Calendar(step, False, "UTC", offset), periods),
+        st.integers(1, 2),
+        offsets,
+        st.sampled_from((Hop(1, 1), Hop(3, 2), Cumulate(3, 1))),
+    )
     kinds = [hops, hops]
     kinds += [steps] if has("cumulate") else []
+    kinds += [of_calendar] if has("calendars") else []
     kinds += [st.just(Whole())] if has("whole") else []
     return st.one_of(kinds)
 

@@ -52,7 +52,7 @@ from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
 from sqlwin.stays import Stay
-from sqlwin.windows import Cumulate, Hop, Reach, Session, Unit, Whole
+from sqlwin.windows import Ending, Reach, Session, Unit, Whole
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.definitions.at_once import ReferenceAtOnce
 from tests.reference.definitions.forgetting import Forgetting
@@ -266,7 +266,7 @@ def _ends(window: Node) -> Callable[[int], list[int]] | None:
     ):  # of its own frame, if it is the last in it; of one that is kept
         return lambda at: [at + 1, END]
     own = window.window if isinstance(window, WindowAggregate) else None
-    if not isinstance(own, Hop | Cumulate) or own.unit is not Unit.RANGE:
+    if not isinstance(own, Ending) or own.unit is not Unit.RANGE:
         return None
     return lambda at: [end for _, end in windows_holding(at, own)]
 
@@ -369,6 +369,6 @@ def _value(call: Aggregate, functions: Functions) -> Value:
 
 def _floor(window: Inner) -> Callable[[int], int]:
     pieces = window.window if isinstance(window, WindowAggregate) else None
-    if isinstance(pieces, Hop | Cumulate | Whole):
+    if isinstance(pieces, Ending | Whole):
         return lambda ts: pane_of(ts, pieces)
     return lambda ts: ts

@@ -34,7 +34,7 @@ from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
 from sqlwin.state.contract import HORIZON
-from sqlwin.windows import Aligned, Cumulate, Hop, Whole
+from sqlwin.windows import Aligned, Ending, Whole
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Retention(KeyHorizons):
         if self.by_rows:
             self._cut(self.horizons(stores), self.window, stores)
 
-    def _cut(self, horizons: pl.DataFrame, window: Hop | Cumulate, stores: Stores) -> None:
+    def _cut(self, horizons: pl.DataFrame, window: Ending, stores: Stores) -> None:
         if horizons.is_empty():
             return
         after = pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64)) + 1

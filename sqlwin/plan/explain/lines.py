@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 import pyarrow as pa
 
@@ -31,6 +32,7 @@ from sqlwin.schema import Order
 from sqlwin.stays import JoinStays
 from sqlwin.windows import (
     AsOf,
+    CalendarWindow,
     Cumulate,
     Exclude,
     Frame,
@@ -168,6 +170,8 @@ def _shape(window: GroupWindow) -> str:
         return "the whole stream"
     if isinstance(window, Session):
         return _session(window)
+    if isinstance(window, CalendarWindow):
+        return _calendar_window(window)
     size = length(window.size, window.unit)
     offset = f" offset {length(window.offset, window.unit)}" if window.offset else ""
     if isinstance(window, Cumulate):
@@ -175,6 +179,28 @@ def _shape(window: GroupWindow) -> str:
     if window.tumbles:
         return f"tumbling {size}{offset}"
     return f"hopping {size} every {length(window.advance, window.unit)}{offset}"
+
+
+def _calendar_window(window: CalendarWindow) -> str:
+    calendar, periods = window.calendar, window.periods
+    measured = _months if calendar.months else partial(length, unit=Unit.RANGE)
+    size = measured(periods.size * calendar.step)
+    offset = f" offset {measured(calendar.offset)}" if calendar.offset else ""
+    rest = f"{offset} in {calendar.zone}"
+    if isinstance(periods, Cumulate):
+        return f"cumulating to {size} by {measured(periods.step * calendar.step)}{rest}"
+    if periods.tumbles:
+        return f"tumbling {size}{rest}"
+    return f"hopping {size} every {measured(periods.advance * calendar.step)}{rest}"
+
+
+def _months(count: int) -> str:
+    """
+    >>> _months(3), _months(12), _months(-1)
+    ('3 months', '1 year', '-1 month')
+    """
+    unit, count = ("month", count) if count % 12 else ("year", count // 12)
+    return f"{count} {unit}{'s' * (abs(count) != 1)}"
 
 
 def _session(window: Session) -> str:

@@ -39,7 +39,7 @@ from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import (
     keeps_messages,
 )
-from sqlwin.windows import Cumulate, Session, Unit, Whole
+from sqlwin.windows import CalendarWindow, Cumulate, Session, Unit, Whole
 
 
 def facts(plan: Node, stores: str) -> Iterator[str]:
@@ -159,9 +159,11 @@ def _kind(window: WindowAggregate) -> str:
     shape = window.window
     if isinstance(shape, Whole):
         return "the whole stream"
-    if isinstance(shape, Cumulate):
-        return "cumulating windows of time"
     measure = "time"
+    if isinstance(shape, CalendarWindow):
+        measure, shape = f"the calendar of {shape.calendar.zone}", shape.periods
+    if isinstance(shape, Cumulate):
+        return f"cumulating windows of {measure}"
     if counts(window):
         measure = "messages" if arriving(window) else "rows by event time"
     if isinstance(shape, Session):

@@ -29,7 +29,7 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.ir.once import once
 from sqlwin.schema import TIMESTAMP
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import CalendarWindow, Ending, Hop, Unit
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,22 @@ class Edge:
     """kind: start, end, or time, which is the last instant."""
 
     kind: str
-    window: Hop | Cumulate
+    window: Ending
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the start of a window is as far from its end as that of any other."""
+        return isinstance(self.window, Hop)
 
 
-def cascade(window: Hop | Cumulate) -> Hop:
+def cascade(window: Ending) -> Ending:
     """The tumbling window that holds the last instants of one of `window`'s ends."""
+    if isinstance(window, CalendarWindow):
+        tumbling, calendar = cascade(window.periods), window.calendar
+        assert isinstance(tumbling, Hop)
+        offset = calendar.offset + tumbling.offset * calendar.step
+        wider = replace(calendar, step=calendar.step * tumbling.size, offset=offset)
+        return CalendarWindow(wider, Hop(1, 1))
     advance = window.advance if isinstance(window, Hop) else window.step
     return Hop(advance, advance, (window.offset + window.size) % advance)
 
@@ -82,7 +93,7 @@ def edge(plan: Node, name: str) -> Edge | None:
         return None
     if isinstance(plan, WindowAggregate) and name not in plan.keys:
         shape = plan.window
-        timed = isinstance(shape, Hop | Cumulate) and shape.unit is Unit.RANGE
+        timed = isinstance(shape, Ending) and shape.unit is Unit.RANGE
         kind = {"window_start": "start", "window_end": "end"}.get(name)
         return Edge(kind, shape) if timed and kind else None  # type: ignore[arg-type]
     if isinstance(plan, OverAggregate | WindowedRelation) and name not in names_of(plan.input):
@@ -127,11 +138,7 @@ def last_of(plan: Project, name: str) -> Edge | None:
     if len(scalar.inputs) != 1 or scalar.is_column:
         return None
     found = edge(plan.input, scalar.inputs[0])
-    if (
-        found is None
-        or found.kind == "time"
-        or (found.kind == "start" and isinstance(found.window, Cumulate))
-    ):
+    if found is None or found.kind == "time" or (found.kind == "start" and not found.fixed):
         return None
     return found if scalar.sql == last_instant(scalar.inputs[0], found).sql else None
 

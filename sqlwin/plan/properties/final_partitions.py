@@ -24,7 +24,7 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.properties.edges import edge_in, source
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import Ending, Unit, known_by_start
 
 
 def becomes_final(top: TopN) -> bool:
@@ -79,5 +79,4 @@ def _same(plan: Node, one: str, other: str) -> bool:
 def _sized(plan: WindowAggregate) -> bool:
     """Whether the start of a window determines its end."""
     shape = plan.window
-    assert not isinstance(shape, Cumulate) or shape.unit is Unit.RANGE
-    return isinstance(shape, Hop) and shape.unit is Unit.RANGE
+    return isinstance(shape, Ending) and shape.unit is Unit.RANGE and known_by_start(shape)

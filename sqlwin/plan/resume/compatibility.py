@@ -23,7 +23,7 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.resume.differences import difference, taken_apart
 from sqlwin.policies import Expired, Policy
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import Ending, Unit
 
 
 def why_not(was: Query, now: Query) -> str | None:
@@ -63,7 +63,7 @@ def retention_may_change(plan: Node) -> bool:
     window = window_of(plan)
     return (
         isinstance(window, WindowAggregate)
-        and isinstance(window.window, Hop | Cumulate)
+        and isinstance(window.window, Ending)
         and window.window.unit is Unit.RANGE
         and window.policy.retain is not None
         and (window.policy.retain_rows, window.policy.ttl) == (None, None)

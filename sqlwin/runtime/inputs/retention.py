@@ -36,7 +36,7 @@ from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS, where
 from sqlwin.state.records import least
-from sqlwin.windows import Cumulate, Hop, Reach
+from sqlwin.windows import Ending, Reach
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class RowRetention:
 
     retain: int
     since: int | None = None
-    window: Hop | Cumulate | Reach | None = None
+    window: Ending | Reach | None = None
     gap: int | None = None
 
     def ended(self, watermark: int) -> int:

@@ -49,7 +49,7 @@ from sqlwin.runtime.lowering.windows import Assembly
 from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import CHANGE, WEIGHT, polars_schema
 from sqlwin.state.slices import ENDLESS, slice_width
-from sqlwin.windows import Cumulate, Hop, Session, Unit
+from sqlwin.windows import Ending, Session, Unit
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ def row_retention(window: Window | None) -> RowRetention | None:
     if policy is None or policy.retain is None:
         return None
     own = bare.window if isinstance(bare, WindowAggregate) else None
-    aligned = own if isinstance(own, Hop | Cumulate) and own.unit is Unit.RANGE else None
+    aligned = own if isinstance(own, Ending) and own.unit is Unit.RANGE else None
     frames = reach_of(bare) if isinstance(bare, OverAggregate) else None
     return RowRetention(policy.retain, policy.since, aligned or frames, _judged_gap(window))
 

@@ -40,7 +40,7 @@ from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.stays import Stay
-from sqlwin.windows import Cumulate, Frame, Hop, Session, Unit, Whole
+from sqlwin.windows import CalendarWindow, Cumulate, Frame, Hop, Session, Unit, Whole
 
 if TYPE_CHECKING:  # the operators that a query has not are not imported
     from sqlwin.operators.over.operator import OverAggregator
@@ -218,6 +218,7 @@ class Assembly:
 OPERATORS: dict[type, Callable[[Assembly, Any], Operator]] = {
     Hop: Assembly._hopping,
     Cumulate: Assembly._grouped,
+    CalendarWindow: Assembly._grouped,
     Whole: Assembly._aggregated,
     Session: Assembly._gapped,
     OverAggregate: Assembly._slid,

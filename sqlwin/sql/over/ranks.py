@@ -28,7 +28,7 @@ from sqlwin.sql.relations.relation import Base, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import refuse_all
-from sqlwin.windows import Cumulate, Hop, Session, Unit
+from sqlwin.windows import Ending, Session, Unit, known_by_start
 
 EDGES = ("window_start", "window_end")
 EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY total DESC)"
@@ -126,11 +126,11 @@ def _names_the_window(base: WindowAggregate, partition: tuple[str, ...]) -> bool
     window = base.window
     if isinstance(window, Session):
         return _names_the_session(base, {*partition})
-    if not isinstance(window, Hop | Cumulate):
+    if not isinstance(window, Ending):
         return True
     edges = [edge(base, name) for name in partition if name in (*base.keys, *EDGES)]
     return any(
-        (found.kind != "start" or isinstance(found.window, Hop))
+        (found.kind != "start" or known_by_start(found.window))
         and window in (found.window, cascade(found.window))
         for found in edges
         if found is not None
@@ -157,7 +157,7 @@ def of_windows(select: ast.Select, relation: Relation, items: Sequence[Item]) ->
         return False
     if relation.predicate is not None or select.where is not None:
         return False  # ranks count what a filter leaves
-    timed = isinstance(base.window, Hop | Cumulate | Session)
+    timed = isinstance(base.window, Ending | Session)
     if not timed or base.window.unit is Unit.ROWS:
         return False
     named, scope = named_windows(select), Scope(relation)

@@ -24,7 +24,6 @@ from sqlwin.sql.select.keys import aliases, listed
 from sqlwin.sql.sources.derived import timed_as
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window
-from sqlwin.windows import Cumulate
 
 
 def cascaded(
@@ -36,7 +35,7 @@ def cascaded(
         return relation, window
     found = _edges(relation, stream, items, _in_every_set(group))
     edge = next((edge for _, edge in found if edge.kind != "start"), None)
-    edge = edge or next((e for _, e in found if not isinstance(e.window, Cumulate)), None)
+    edge = edge or next((e for _, e in found if e.fixed), None)
     if edge is None:
         return relation, window
     name = next(name for name, known in found if known == edge)

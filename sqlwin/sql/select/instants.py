@@ -33,7 +33,7 @@ from sqlwin.sql.sources.derived import result, timed_as
 from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec, whole
-from sqlwin.windows import Hop, Unit, Whole
+from sqlwin.windows import CalendarWindow, Hop, Unit, Whole
 
 END = "window_end"
 OF_SLIDES = "ISTREAM of them, or RSTREAM of [RANGE r SLIDE s], at each slide the window of it"
@@ -140,7 +140,7 @@ def _instants(node: Node) -> bool:
     if isinstance(node, WindowAggregate):
         if node.at_once:
             return True
-        return isinstance(node.window, Hop) and node.window.unit is Unit.RANGE
+        return isinstance(node.window, Hop | CalendarWindow) and node.window.unit is Unit.RANGE
     per_instant = isinstance(node, OverAggregate) and node.per_instant
     return per_instant or (isinstance(node, WindowedRelation) and node.instants)
 

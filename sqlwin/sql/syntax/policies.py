@@ -8,7 +8,7 @@ from lark import Token, Transformer
 from lark.tree import Meta
 from lark.visitors import v_args
 
-from sqlwin.durations import LEGAL, micros
+from sqlwin.durations import LEGAL, micros, months
 from sqlwin.errors import QueryError
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named, word
@@ -21,12 +21,20 @@ MOST_ROWS = 2**40
 @v_args(meta=True)
 class PolicyRules(Transformer[Token, Any]):
     def duration(self, meta: Meta, children: Children) -> ast.Duration:
-        number, *unit = children
+        """One without a fixed length, and another text, its reader takes or refuses."""
+        written, *units = children
+        number, unit = prepared.unquoted(str(written)), str(units[0]) if units else None
+        span = meta_span(meta)
         try:
-            counted = micros(prepared.unquoted(str(number)), str(unit[0]) if unit else None)
-        except ValueError as problem:
-            raise QueryError(str(problem), meta_span(meta), legal=LEGAL) from None
-        return ast.Duration(counted, meta_span(meta))
+            return ast.Duration(micros(number, unit), span)
+        except ValueError as error:
+            problem = str(error)
+        bare = meta.end_pos - meta.start_pos == len(str(written))
+        of_months = months(number, unit)
+        text = number if bare and of_months is None and number[:1].isalpha() else None
+        if of_months is None and text is None:
+            raise QueryError(problem, span, legal=LEGAL)
+        return ast.Duration(None, span, of_months, text, problem)
 
     def count(self, meta: Meta, children: Children) -> ast.Count:
         digits = str(children[0])

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlwin.errors import Span
+from sqlwin.durations import LEGAL
+from sqlwin.errors import QueryError, Span
 from sqlwin.python_aggregates import PythonAggregate
 
 PLACEHOLDER = 0xE000
@@ -29,8 +30,22 @@ class File(Name):
 
 @dataclass(frozen=True)
 class Duration:
-    micros: int
+    """exact: microseconds; None: it has no fixed length, or is none, as `problem` says. months:
+    where it is of months alone. text: of one that is a text alone, which an argument may be.
+    """
+
+    exact: int | None
     span: Span
+    months: int | None = None
+    text: str | None = None
+    problem: str = ""
+
+    @property
+    def micros(self) -> int:
+        """QueryError where it has no fixed length, or is no duration."""
+        if self.exact is None:
+            raise QueryError(self.problem, self.span, legal=LEGAL)
+        return self.exact
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,13 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.sql.syntax.parser import window_call
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, parts
+from sqlwin.sql.windows.calendars import place_of, window_of
 from sqlwin.sql.windows.sessions import OpenSession, session
-from sqlwin.sql.windows.window import Window, cumulate, hop, refused
-from sqlwin.windows import GroupWindow, Unit
+from sqlwin.sql.windows.window import Window, refused
+from sqlwin.windows import GroupWindow
 
-Made = Callable[[Mapping[str, int], Span], GroupWindow]
-"""From durations in microseconds, by their places. QueryError for sizes that no window has."""
+Made = Callable[[Mapping[str, ast.Duration], Span], GroupWindow]
+"""From durations, by their places. QueryError for sizes that no window has."""
 
 
 @dataclass(frozen=True)
@@ -41,36 +42,27 @@ class WindowFunction:
     named: tuple[str, ...] = ()
 
 
-def _hop(micros: Mapping[str, int], span: Span) -> GroupWindow:
-    size = micros["size"]
-    return hop(size, micros.get("slide", size), span, Unit.RANGE, micros.get("offset", 0))
-
-
-def _cumulate(micros: Mapping[str, int], span: Span) -> GroupWindow:
-    return cumulate(micros["size"], micros["step"], span, micros.get("offset", 0))
-
-
 WINDOW_FUNCTIONS = {
     "tumble": WindowFunction(
-        ("data", "timecol", "size", "offset"),
+        ("data", "timecol", "size", "offset", "zone"),
         ("size",),
         "TUMBLE needs one duration: the size",
         "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
-        _hop,
+        window_of,
     ),
     "hop": WindowFunction(
-        ("data", "timecol", "slide", "size", "offset"),
+        ("data", "timecol", "slide", "size", "offset", "zone"),
         ("slide", "size"),
         "HOP needs two durations: slide, then size",
         "HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '10' MINUTE)",
-        _hop,
+        window_of,
     ),
     "cumulate": WindowFunction(
-        ("data", "timecol", "step", "size", "offset"),
+        ("data", "timecol", "step", "size", "offset", "zone"),
         ("step", "size"),
         "CUMULATE needs two durations: step, then the greatest size",
         "CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
-        _cumulate,
+        window_of,
     ),
     "session": WindowFunction(
         ("data", "timecol", "gap"),
@@ -80,11 +72,11 @@ WINDOW_FUNCTIONS = {
         named=("max",),
     ),
     "window": WindowFunction(
-        ("data", "timecol", "size", "slide", "offset"),
+        ("data", "timecol", "size", "slide", "offset", "zone"),
         ("size",),
         "window needs one duration: the size",
         "window(ts, '10 minutes'), window(ts, '10 minutes', '1 minute')",
-        _hop,
+        window_of,
         of_table=False,
     ),
     "session_window": WindowFunction(
@@ -174,6 +166,10 @@ def _placed(call: ast.WindowCall, begin: int) -> dict[str, ast.Argument]:
 def _place(call: ast.WindowCall, argument: ast.Argument, at: int, places: Sequence[str]) -> str:
     function = _function(call)
     if argument.label is None:
+        value = argument.value
+        by_value = place_of(value) if isinstance(value, ast.Duration) else None
+        if by_value is not None and by_value in places:
+            return by_value
         if at >= len(places):
             raise QueryError(function.needs, call.function.span, legal=function.example)
         return places[at]
@@ -197,8 +193,8 @@ def _window(call: ast.WindowCall, given: dict[str, ast.Argument]) -> Window:
         raise QueryError(function.needs, call.function.span, legal=function.example)
     if function.made is None:
         return Window(call.span, group=_session(call, given), ts=ts.value)
-    micros = {place: _micros(call, argument) for place, argument in given.items()}
-    return Window(call.span, group=function.made(micros, call.span), ts=ts.value)
+    durations = {place: _duration(call, argument) for place, argument in given.items()}
+    return Window(call.span, group=function.made(durations, call.span), ts=ts.value)
 
 
 def _session(call: ast.WindowCall, given: dict[str, ast.Argument]) -> OpenSession:
@@ -209,10 +205,6 @@ def _session(call: ast.WindowCall, given: dict[str, ast.Argument]) -> OpenSessio
         message = "the gap of a session is a duration, or an expression of the row"
         raise QueryError(message, given["gap"].span, legal=WINDOW_FUNCTIONS["session"].example)
     return session(ast.SessionSpec(gap, call.span, _duration(call, most) if most else None))
-
-
-def _micros(call: ast.WindowCall, argument: ast.Argument) -> int:
-    return _duration(call, argument).micros
 
 
 def _duration(call: ast.WindowCall, argument: ast.Argument) -> ast.Duration:

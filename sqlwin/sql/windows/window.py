@@ -12,7 +12,7 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import measured
 from sqlwin.sql.windows.sessions import LEGAL as LEGAL_SESSION
 from sqlwin.sql.windows.sessions import OpenSession, session
-from sqlwin.windows import Cumulate, Frame, GroupWindow, Hop, Unit, Whole
+from sqlwin.windows import Cumulate, Ending, Frame, GroupWindow, Hop, Unit, Whole
 
 MOST_WINDOWS = 10_000
 """That a row may be in; each window is an emission of its own."""
@@ -65,7 +65,7 @@ class Window:
             return self.frame.preceding
         if self.session is not None:
             return self.session.constant or 0
-        return self.group.size if isinstance(self.group, Hop | Cumulate) else None
+        return self.group.size if isinstance(self.group, Ending) else None
 
     @property
     def edges(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlwin.instants import format_instant
 from sqlwin.schema import PART, POSITION, SEQ, TS
-from sqlwin.windows import Cumulate, GroupWindow, Hop, Session, Unit, Whole
+from sqlwin.windows import Aligned, GroupWindow, Session, Unit, Whole
 from tests.reference.definitions.sessions import closed_at, placed
 from tests.reference.definitions.values import (
     NUMBER,
@@ -192,7 +192,7 @@ class Groups:
         )
 
 
-def aligned(at: int, window: Hop | Cumulate | Whole) -> list[Span]:
+def aligned(at: int, window: Aligned) -> list[Span]:
     return [Span(start, end) for start, end in windows_holding(at, window)]
 
 

@@ -17,18 +17,31 @@ from typing import Any
 
 from sqlwin.instants import END, START
 from sqlwin.schema import TS, Order
-from sqlwin.windows import Cumulate, Exclude, Frame, Hop, Unit, Whole
+from sqlwin.windows import Aligned, CalendarWindow, Cumulate, Exclude, Frame, Hop, Unit, Whole
+from tests.reference.kernels.calendars import began, number
 from tests.reference.kernels.exact import ascending
 from tests.reference.kernels.rows import Row, Rows
 
 
-def windows_holding(at: int, window: Hop | Cumulate | Whole) -> list[tuple[int, int]]:
+def windows_holding(at: int, window: Aligned) -> list[tuple[int, int]]:
     """The windows that hold an instant, or a message of that number from 1."""
     if isinstance(window, Whole):
         return [(START, END)]
+    if isinstance(window, CalendarWindow):
+        return _of_calendar(at, window)
     if isinstance(window, Cumulate):
         return _cumulated(at, window)
     return [(start, start + window.size) for start in _starts(at, window)]
+
+
+def _of_calendar(at: int, window: CalendarWindow) -> list[tuple[int, int]]:
+    """Of two that end together, where a zone left out a day, the longer one."""
+    calendar = window.calendar
+    longest: dict[int, int] = {}
+    for first, last in windows_holding(number(at, calendar), window.periods):
+        start, end = began(first, calendar), began(last, calendar)
+        longest[end] = min(start, longest.get(end, start))
+    return [(start, end) for end, start in longest.items()]
 
 
 def _cumulated(at: int, window: Cumulate) -> list[tuple[int, int]]:
@@ -47,10 +60,12 @@ def _starts(at: int, hop: Hop) -> list[int]:
     return list(range(first, at + 1, hop.advance))
 
 
-def pane_of(at: int, window: Hop | Cumulate | Whole) -> int:
+def pane_of(at: int, window: Aligned) -> int:
     """Start of the piece, the greatest that cuts all windows whole, that holds an instant."""
     if isinstance(window, Whole):
         return START
+    if isinstance(window, CalendarWindow):
+        return began(pane_of(number(at, window.calendar), window.periods), window.calendar)
     return at - (at - window.offset) % window.pane
 
 

@@ -68,6 +68,24 @@ def departures_per_hour(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
     )
 
 
+def departures_per_day(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
+    return _answer(
+        con,
+        path,
+        """
+        SELECT origin,
+               timezone('America/New_York', CAST(day AS TIMESTAMP)) AS window_start,
+               timezone('America/New_York', CAST(day + 1 AS TIMESTAMP)) AS window_end,
+               count(*) AS departures,
+               sum(distance)::BIGINT AS miles,
+               median(dep_delay) AS usual_delay
+        FROM (SELECT *, CAST(timezone('America/New_York', dep_ts) AS DATE) AS day FROM departed)
+        GROUP BY origin, day
+        ORDER BY window_start, origin
+        """,
+    )
+
+
 def delay_trend(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
     return _answer(
         con,
@@ -157,6 +175,7 @@ def weather_delays(con: duckdb.DuckDBPyConnection, path: str) -> pa.Table:
 
 ANSWERS: dict[str, Callable[[duckdb.DuckDBPyConnection, str], pa.Table]] = {
     "departures_per_hour": departures_per_hour,
+    "departures_per_day": departures_per_day,
     "delay_trend": delay_trend,
     "busy_runways": busy_runways,
     "last_ten": last_ten,
