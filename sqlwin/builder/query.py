@@ -30,6 +30,7 @@ from typing import Literal
 
 from sqlwin.builder import text as pieces
 from sqlwin.builder.emission import emission
+from sqlwin.builder.joins import How, Within, both, joined
 from sqlwin.builder.text import (
     Duration,
     all_of,
@@ -47,7 +48,6 @@ from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.results import PlanText
 from sqlwin.sql import script
 
-How = Literal["inner", "left", "right", "full", "semi", "anti", "asof", "left asof"]
 EDGES = ("`window_start`", "`window_end`")
 
 
@@ -57,7 +57,8 @@ class QueryBuilder:
 
     source: what stands in FROM, without its window. time: its column of event time. declared,
     static: the streams and static tables that are read, by name. items, group: with their names
-    where they have one. policies: EMIT, RETAIN and so on, by their first word.
+    where they have one. policies: EMIT, RETAIN and so on, by their first word. joined: the source
+    is a join.
     """
 
     source: str
@@ -71,16 +72,18 @@ class QueryBuilder:
     once: bool = False
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
     policies: tuple[tuple[str, str], ...] = ()
+    joined: bool = False
 
     # --- FROM ---
 
     def window(self, window: Window, time: str | None = None) -> QueryBuilder:
         """Rows in windows. time: the column of event time, where it is not the stream's own."""
-        return replace(self, sliced=window, time=time or self.time)
+        read = self._below() if self.joined else self
+        return replace(read, sliced=window, time=time or read.time)
 
     def alias(self, called: str) -> QueryBuilder:
         """A name for this input, which a join needs: `o` of `o.value`."""
-        return replace(self, called=called)
+        return self.as_source(called) if self.joined else replace(self, called=called)
 
     def join(
         self,
@@ -90,10 +93,10 @@ class QueryBuilder:
         *,
         match: str | None = None,
         as_of: str | None = None,
-        within: Duration | tuple[Duration, Duration] | None = None,
+        within: Within | None = None,
         grace: Duration | None = None,
     ) -> QueryBuilder:
-        """Pairs of rows of two inputs.
+        """Pairs of rows of two inputs. One with clauses of its own is a subquery, which has a name.
 
         on: the condition. match: of ASOF, which rows are before which. as_of: the column whose
         time decides which version of a row of `other` matches. within: how far apart in time a
@@ -101,17 +104,30 @@ class QueryBuilder:
         """
         if as_of is not None and other.sliced is not None:
             raise InputError("a version of a row is no window of rows: as_of or window")
-        parts = [self.relation(), f"{how.upper()} JOIN", other.relation(as_of)]
-        parts += [] if match is None else [f"MATCH_CONDITION ({expression(match)})"]
-        parts += _within(within, grace)
-        declared, static = {**self.declared, **other.declared}, {**self.static, **other.static}
-        joined = " ".join((*parts, f"ON {expression(on)}"))
-        return QueryBuilder(joined, self.time, declared, static)
+        left = self if self._bare else self._subquery()
+        right = other if other._bare and not other.joined else other._subquery()
+        text = joined(left.relation(), right.relation(as_of), on, how, match, within, grace)
+        declared, static = both(left.declared, right.declared), both(left.static, right.static)
+        both(declared, static)
+        return QueryBuilder(text, left.time, declared, static, joined=True)
 
     def as_source(self, called: str) -> QueryBuilder:
         """This query in FROM of another: windows of windows, joins of results."""
-        below = QueryBuilder(f"({self.sql()})", None, self.declared, self.static)
-        return below.alias(called)
+        return replace(self._below(), called=called)
+
+    def _below(self) -> QueryBuilder:
+        time = None if self.items or self.sliced else self.time
+        return QueryBuilder(f"({self.sql()})", time, self.declared, self.static)
+
+    @property
+    def _bare(self) -> bool:
+        """Whether it is what it reads, without a clause."""
+        return not (self.group or self.items or self.once or self.clauses or self.policies)
+
+    def _subquery(self) -> QueryBuilder:
+        if self.called is None:
+            raise InputError("an input with clauses, or a join, needs a name: .alias('o')")
+        return self.as_source(self.called)
 
     # --- clauses ---
 
@@ -253,16 +269,3 @@ def _named(expressions: Mapping[str, str]) -> list[str]:
 
 def _clause(word: str, clauses: Mapping[str, tuple[str, ...]]) -> list[str]:
     return [f"{word} {all_of(clauses[word])}"] if clauses.get(word) else []
-
-
-def _within(
-    within: Duration | tuple[Duration, Duration] | None, grace: Duration | None
-) -> list[str]:
-    if within is None:
-        if grace is not None:
-            raise InputError("a grace belongs to within")
-        return []
-    both = within if isinstance(within, tuple) else (within,)
-    text = listed(map(duration, both))
-    parts = [f"WITHIN ({text})" if len(both) > 1 else f"WITHIN {text}"]
-    return parts if grace is None else [*parts, f"GRACE PERIOD {duration(grace)}"]

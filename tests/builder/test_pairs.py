@@ -151,6 +151,49 @@ PAIRS = {
         LEFT.join(PRODUCTS.alias("p"), "o.product = p.product", "left").select("o.id", "p.maker"),
         "SELECT o.id, p.maker FROM orders o LEFT JOIN products p ON o.product = p.product",
     ),
+    "join of a part": (
+        LEFT.where("value > 1").join(RIGHT.where("s.cost > 2"), "o.id = s.id", within="1 hour")
+        .select("o.id", "s.cost"),
+        "SELECT o.id, s.cost FROM (SELECT * FROM orders o WHERE value > 1) o JOIN "
+        "(SELECT * FROM shipments s WHERE s.cost > 2) s WITHIN 1 HOUR ON o.id = s.id",
+    ),
+    "join of results": (
+        MINUTE.group_by("product").agg(n="COUNT(*)").emit(late="never").retain("2 hours")
+        .alias("c").join(PRODUCTS.alias("p").select("product"), "c.product = p.product")
+        .select("c.n"),
+        f"SELECT c.n FROM (SELECT product, window_start, window_end, COUNT(*) AS n {TUMBLE} "
+        "GROUP BY product, window_start, window_end EMIT LATE NEVER RETAIN 2 HOURS) c "
+        "JOIN (SELECT product FROM products) p ON c.product = p.product",
+    ),
+    "join of a join": (
+        LEFT.join(RIGHT, "o.id = s.id", within="1 hour").where("s.cost > 2")
+        .select("o.id", "o.product").alias("j")
+        .join(PRODUCTS.alias("p"), "j.product = p.product").select("j.id", "p.maker"),
+        "SELECT j.id, p.maker FROM (SELECT o.id, o.product FROM orders o JOIN shipments s "
+        "WITHIN 1 HOUR ON o.id = s.id WHERE s.cost > 2) j "
+        "JOIN products p ON j.product = p.product",
+    ),
+    "join to a join": (
+        PRODUCTS.alias("p").join(
+            LEFT.join(RIGHT, "o.id = s.id", within="1 hour").select("o.product").alias("j"),
+            "j.product = p.product", "right",
+        ).select("p.maker"),
+        "SELECT p.maker FROM products p RIGHT JOIN (SELECT o.product FROM orders o JOIN "
+        "shipments s WITHIN 1 HOUR ON o.id = s.id) j ON j.product = p.product",
+    ),
+    "three joins": (
+        LEFT.join(PRODUCTS.alias("p"), "o.product = p.product")
+        .join(PRODUCTS.alias("q"), "o.product = q.product").select("p.maker"),
+        "SELECT p.maker FROM orders o JOIN products p ON o.product = p.product "
+        "JOIN products q ON o.product = q.product",
+    ),
+    "windows of a join": (
+        LEFT.join(PRODUCTS.alias("p"), "o.product = p.product").select("o.ts", "p.maker")
+        .window(tumble("1 minute"), time="ts").group_by("maker").agg(n="COUNT(*)"),
+        "SELECT maker, window_start, window_end, COUNT(*) AS n FROM TUMBLE(TABLE (SELECT o.ts, "
+        "p.maker FROM orders o JOIN products p ON o.product = p.product), DESCRIPTOR(ts), "
+        "INTERVAL '1' MINUTE) GROUP BY maker, window_start, window_end",
+    ),
     "windows of windows": (
         MINUTE.group_by("product").agg(n="COUNT(*)").as_source("c")
         .window(tumble("1 hour"), time="window_end").agg(most="MAX(n)"),
@@ -241,6 +284,10 @@ def test_parameters_get_their_values_when_it_is_bound() -> None:
         (lambda: ORDERS.retain(rows=-1), "no count of rows"),
         (lambda: ORDERS.expired(), "expired says one thing"),
         (lambda: LEFT.join(RIGHT, "o.id = s.id", grace="1 minute"), "a grace belongs to within"),
+        (lambda: ORDERS.where("value > 1").join(RIGHT, "TRUE"), r"needs a name: \.alias\('o'\)"),
+        (lambda: LEFT.join(SHIPMENTS.select("id"), "TRUE"), "needs a name"),
+        (lambda: PRODUCTS.join(LEFT.join(RIGHT, "TRUE"), "TRUE"), "needs a name"),
+        (lambda: LEFT.join(RIGHT, "TRUE").where("TRUE").join(PRODUCTS, "TRUE"), "needs a name"),
         (lambda: over("SUM(value)", range="1 minute", rows=1), "in time, by range, or in rows"),
         (lambda: over("SUM(value)", following=1), "how far it reaches before"),
     ],
