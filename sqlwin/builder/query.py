@@ -49,6 +49,8 @@ from sqlwin.runtime.rows.results import PlanText
 from sqlwin.sql import script
 
 EDGES = ("`window_start`", "`window_end`")
+OF_WINDOW = ""
+"""In a list of items: the window's columns, of the window that the query has in the end."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class QueryBuilder:
 
     def window(self, window: Window, time: str | None = None) -> QueryBuilder:
         """Rows in windows. time: the column of event time, where it is not the stream's own."""
+        if self.sliced is not None:
+            raise InputError("another window is of the results: .as_source('c').window(…)")
         read = self._below() if self.joined else self
         return replace(read, sliced=window, time=time or read.time)
 
@@ -152,15 +156,16 @@ class QueryBuilder:
 
     def agg(self, **aggregates: str) -> QueryBuilder:
         """Aggregates by their names in the result, behind the keys and the window's edges."""
-        partition = () if self.sliced is None or self.group else self.sliced.partition
-        edges = () if self.sliced is None else tuple(e for e in EDGES if e not in self.items)
-        keys = (*self.items, *partition, *edges)
-        return replace(self, items=(*keys, *_named(aggregates)), group=self._group(partition))
+        window = () if OF_WINDOW in self.items else (OF_WINDOW,)
+        return replace(self, items=(*self.items, *window, *_named(aggregates)))
 
     def select(self, *columns_: str, **named: str) -> QueryBuilder:
-        """Columns, or `*`; named: expressions, or calls of `sqlwin.over`."""
+        """Columns, or `*`; named: expressions, or calls of `sqlwin.over`. A key of `group_by` is
+        in the result already."""
         items = ("*" if each == "*" else column(each) for each in columns_)
-        return replace(self, items=(*self.items, *items, *_named(named)))
+        keys = {item.rpartition(" AS ")[2] for item in self.items} if self.group else set()
+        fresh = (item for item in items if item not in keys)
+        return replace(self, items=(*self.items, *fresh, *_named(named)))
 
     def distinct(self) -> QueryBuilder:
         """Each row of the result once."""
@@ -212,11 +217,12 @@ class QueryBuilder:
 
     def sql(self) -> str:
         """The SELECT."""
-        items = listed(self.items) if self.items else "*"
+        items = listed(self._listed()) if self.items else "*"
         lines = [f"SELECT {'DISTINCT ' if self.once else ''}{items}", f"FROM {self.relation()}"]
         clauses = dict(self.clauses)
         lines += _clause("WHERE", clauses)
-        lines += [f"GROUP BY {listed(self.group)}"] if self.group else []
+        group = self._group()
+        lines += [f"GROUP BY {listed(group)}"] if group else []
         lines += [*_clause("HAVING", clauses), *_clause("QUALIFY", clauses)]
         return "\n".join([*lines, *(text for _, text in self.policies)])
 
@@ -224,9 +230,14 @@ class QueryBuilder:
         self,
         params: Mapping[str, str] | None = None,
         functions: Sequence[PythonAggregate] = (),
+        streams: Mapping[str, Stream] | None = None,
+        tables: Mapping[str, Stream] | None = None,
     ) -> Script:
-        """As the binder reads it. QueryError for a mistake, with its place in `sql()`."""
-        return script(self.sql(), self.declared, params, functions, self.static)
+        """As the binder reads it. QueryError for a mistake, with its place in `sql()`. streams,
+        tables: others, that its expressions read."""
+        declared, static = both(self.declared, streams or {}), both(self.static, tables or {})
+        both(declared, static)
+        return script(self.sql(), declared, params, functions, static)
 
     def explain(self, params: Mapping[str, str] | None = None) -> PlanText:
         """Its plan as text."""
@@ -250,11 +261,21 @@ class QueryBuilder:
     def _policy(self, word: str, text: str) -> QueryBuilder:
         return replace(self, policies=tuple({**dict(self.policies), word: text}.items()))
 
-    def _group(self, partition: tuple[str, ...]) -> tuple[str, ...]:
+    def _listed(self) -> list[str]:
+        """What is selected, with the columns of the window in their place."""
+        edges = () if self.sliced is None else (*self._partition(), *EDGES)
+        fresh = [edge for edge in edges if edge not in self.items]
+        return [each for item in self.items for each in (fresh if item == OF_WINDOW else [item])]
+
+    def _group(self) -> tuple[str, ...]:
         """The keys, and the window's edges where it is a key."""
-        if self.sliced is None or not self.sliced.grouped:
+        if self.sliced is None or not self.sliced.grouped or OF_WINDOW not in self.items:
             return self.group
-        return tuple(dict.fromkeys((*self.group, *partition, *EDGES)))
+        return tuple(dict.fromkeys((*self.group, *self._partition(), *EDGES)))
+
+    def _partition(self) -> tuple[str, ...]:
+        """Of the window, where no other keys are given."""
+        return () if self.sliced is None or self.group else self.sliced.partition
 
 
 def source(called: str, stream: Stream, static: bool = False) -> QueryBuilder:

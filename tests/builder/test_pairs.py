@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,8 @@ ORDERS = sqlwin.stream(
 )
 SHIPMENTS = sqlwin.stream("shipments", {"id": "BIGINT", "cost": "INT", "at": "TIMESTAMP"}, ts="at")
 PRODUCTS = sqlwin.stream("products", {"product": "STRING", "maker": "STRING"}, static=True)
+OTHER_ORDERS = sqlwin.stream("Orders", {"id": "INT", "at": "TIMESTAMP"}, ts="at")
+STATIC_ORDERS = sqlwin.stream("orders", {"id": "BIGINT"}, static=True)
 MINUTE = ORDERS.window(tumble("1 minute"))
 TUMBLE = "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
 EDGES = "window_start, window_end"
@@ -202,6 +205,21 @@ PAIRS = {
         "window_end), DESCRIPTOR(window_end), INTERVAL '1' HOUR) AS c "
         "GROUP BY window_start, window_end",
     ),
+    "a chosen list of a group": (
+        MINUTE.group_by("product", day="DATE(ts)").select("product", "day", "window_start",
+                                                          n="COUNT(*)"),
+        f"SELECT product, DATE(ts) AS day, window_start, COUNT(*) AS n {TUMBLE} "
+        "GROUP BY product, DATE(ts)",
+    ),
+    "a window that comes last": (
+        ORDERS.group_by("product").agg(n="COUNT(*)").window(tumble("1 minute")),
+        f"SELECT product, window_start, window_end, COUNT(*) AS n {TUMBLE} "
+        "GROUP BY product, window_start, window_end",
+    ),
+    "texts like comments": (
+        ORDERS.select("id", dashes="'--'", stars="'a/*b'").where("product <> '-- */'"),
+        "SELECT id, '--' AS dashes, 'a/*b' AS stars FROM orders WHERE product <> '-- */'",
+    ),
     "distinct": (ORDERS.select("product").distinct(), "SELECT DISTINCT product FROM orders"),
 }  # fmt: skip
 
@@ -253,7 +271,8 @@ def test_a_name_is_only_ever_a_name(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "value,", "value, ts", "value FROM orders", "value; SELECT 1", "(value", "value)", "1 --",
-     "value /* all */", "value FROM x WHERE TRUE", "value FROM x GROUP BY 1", "DISTINCT value"],
+     "value /* all */", "value FROM x WHERE TRUE", "value FROM x GROUP BY 1", "DISTINCT value",
+     "value AS m", "value m", "*", "orders.*", "* EXCEPT (id)", "value /*", "'-- */' /* '", 5],
 )  # fmt: skip
 def test_an_expression_is_one_expression(text: str) -> None:
     for build in (
@@ -282,6 +301,19 @@ def test_parameters_get_their_values_when_it_is_bound() -> None:
         (lambda: ORDERS.emit(), "emit says when"),
         (lambda: ORDERS.retain(), "retain says how long"),
         (lambda: ORDERS.retain(rows=-1), "no count of rows"),
+        (lambda: sliding(rows=2.5), "2.5 is no count of rows"),
+        (lambda: sliding(rows=-2), "-2 is no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows=-2), "-2 is no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows=2.5), "2.5 is no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows="5 minutes"), "no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows=True), "True is no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows=1, following=-1), "no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", range=5), "5 is no duration"),
+        (lambda: LEFT.join(RIGHT, "TRUE", "left; DROP"), "'left; DROP' is no join; legal is inn"),
+        (lambda: LEFT.join(OTHER_ORDERS.alias("x"), "TRUE"), "Orders is the name of two diff"),
+        (lambda: LEFT.join(STATIC_ORDERS.alias("x"), "TRUE"), "orders is the name of two diff"),
+        (lambda: MINUTE.window(hop(size="2 minutes", every="1 minute")), "another window"),
+        (lambda: ORDERS.select(5), "5 is no name"),
         (lambda: ORDERS.expired(), "expired says one thing"),
         (lambda: LEFT.join(RIGHT, "o.id = s.id", grace="1 minute"), "a grace belongs to within"),
         (lambda: ORDERS.where("value > 1").join(RIGHT, "TRUE"), r"needs a name: \.alias\('o'\)"),
@@ -295,6 +327,14 @@ def test_parameters_get_their_values_when_it_is_bound() -> None:
 def test_a_mistake_is_told_where_it_is_made(build, message) -> None:
     with pytest.raises(InputError, match=message):
         build()
+
+
+def test_a_query_in_an_expression_reads_streams_that_are_given() -> None:
+    makers = sqlwin.stream(pa.schema([("maker", pa.string())]))
+    built = ORDERS.select("id").where("product IN (SELECT maker FROM makers)")
+    assert sqlwin.query(built, tables={"makers": makers}).streams == ("orders", "makers")
+    with pytest.raises(InputError, match="orders is the name of two different streams"):
+        sqlwin.query(ORDERS, streams={"orders": makers})
 
 
 def test_a_builder_never_changes() -> None:
