@@ -28,17 +28,18 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Literal
 
-from sqlwin.builder import text as pieces
-from sqlwin.builder.emission import emission
+from sqlwin.builder.emission import emission, expiry, retained
 from sqlwin.builder.joins import How, Within, both, joined
 from sqlwin.builder.text import (
     Duration,
     all_of,
+    clause,
     column,
     duration,
     expression,
     listed,
     name,
+    named_items,
 )
 from sqlwin.builder.windows import Window
 from sqlwin.errors import InputError
@@ -149,15 +150,14 @@ class QueryBuilder:
 
     def group_by(self, *keys: str, **named: str) -> QueryBuilder:
         """Columns; named: expressions with their names. The window is a key by itself."""
-        expressions = [f"{expression(text)} AS {name(called)}" for called, text in named.items()]
-        items = (*map(column, keys), *expressions)
+        items = (*map(column, keys), *named_items(named))
         group = (*map(column, keys), *map(expression, named.values()))
         return replace(self, group=(*self.group, *group), items=(*self.items, *items))
 
     def agg(self, **aggregates: str) -> QueryBuilder:
         """Aggregates by their names in the result, behind the keys and the window's edges."""
         window = () if OF_WINDOW in self.items else (OF_WINDOW,)
-        return replace(self, items=(*self.items, *window, *_named(aggregates)))
+        return replace(self, items=(*self.items, *window, *named_items(aggregates)))
 
     def select(self, *columns_: str, **named: str) -> QueryBuilder:
         """Columns, or `*`; named: expressions, or calls of `sqlwin.over`. A key of `group_by` is
@@ -165,7 +165,7 @@ class QueryBuilder:
         items = ("*" if each == "*" else column(each) for each in columns_)
         keys = {item.rpartition(" AS ")[2] for item in self.items} if self.group else set()
         fresh = (item for item in items if item not in keys)
-        return replace(self, items=(*self.items, *fresh, *_named(named)))
+        return replace(self, items=(*self.items, *fresh, *named_items(named)))
 
     def distinct(self) -> QueryBuilder:
         """Each row of the result once."""
@@ -193,11 +193,7 @@ class QueryBuilder:
 
     def retain(self, length: Duration | None = None, *, rows: int | None = None) -> QueryBuilder:
         """How late a row may be: in time, in rows, or either."""
-        kept = [] if length is None else [duration(length)]
-        kept += [] if rows is None else [pieces.rows(rows)]
-        if not kept:
-            raise InputError("retain says how long: retain('1 hour') or retain(rows=100)")
-        return self._policy("RETAIN", f"RETAIN {' OR '.join(kept)}")
+        return self._policy("RETAIN", retained(length, rows))
 
     def retention(self, length: Duration) -> QueryBuilder:
         """How long closed windows can be queried."""
@@ -207,11 +203,7 @@ class QueryBuilder:
         self, do: Literal["emit", "count"] | None = None, *, into: str | None = None
     ) -> QueryBuilder:
         """What becomes of rows that are too late."""
-        if (do is None) == (into is None) or do not in (None, "emit", "count"):
-            raise InputError("expired says one thing: 'emit', 'count' or into='a sink'")
-        return self._policy(
-            "EXPIRED", f"EXPIRED {do.upper()}" if do else f"EXPIRED INTO {name(str(into))}"
-        )
+        return self._policy("EXPIRED", expiry(do, into))
 
     # --- what it means ---
 
@@ -220,10 +212,10 @@ class QueryBuilder:
         items = listed(self._listed()) if self.items else "*"
         lines = [f"SELECT {'DISTINCT ' if self.once else ''}{items}", f"FROM {self.relation()}"]
         clauses = dict(self.clauses)
-        lines += _clause("WHERE", clauses)
+        lines += clause("WHERE", clauses)
         group = self._group()
         lines += [f"GROUP BY {listed(group)}"] if group else []
-        lines += [*_clause("HAVING", clauses), *_clause("QUALIFY", clauses)]
+        lines += [*clause("HAVING", clauses), *clause("QUALIFY", clauses)]
         return "\n".join([*lines, *(text for _, text in self.policies)])
 
     def script(
@@ -282,11 +274,3 @@ def source(called: str, stream: Stream, static: bool = False) -> QueryBuilder:
     """A builder that reads one stream or static table."""
     known = {called: stream}
     return QueryBuilder(name(called), stream.ts, {} if static else known, known if static else {})
-
-
-def _named(expressions: Mapping[str, str]) -> list[str]:
-    return [f"{expression(text)} AS {name(called)}" for called, text in expressions.items()]
-
-
-def _clause(word: str, clauses: Mapping[str, tuple[str, ...]]) -> list[str]:
-    return [f"{word} {all_of(clauses[word])}"] if clauses.get(word) else []

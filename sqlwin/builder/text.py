@@ -12,7 +12,7 @@ sqlwin.errors.InputError: '1 FROM other' is not one expression of SQL, without a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from sqlglot import exp
@@ -34,7 +34,7 @@ _LOOSER = re.compile(r"\b(OR|XOR)\b", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?<![\w:]):([A-Za-z_]\w*)")
 
 
-def name(text: str) -> str:
+def name(text: object) -> str:
     """In backquotes, so that it is no word of SQL."""
     if not isinstance(text, str):
         raise InputError(f"{text!r} is no name")
@@ -43,7 +43,7 @@ def name(text: str) -> str:
     return f"`{text.replace('`', '``')}`"
 
 
-def column(text: str) -> str:
+def column(text: object) -> str:
     """A column's name, maybe behind that of its input: `value`, `o.value`."""
     parts = text.split(".") if isinstance(text, str) else [text]
     return ".".join(map(name, parts))
@@ -59,6 +59,11 @@ def listed(parts: Iterable[str]) -> str:
 
 def duration(given: Duration) -> str:
     """InputError for what is none, or less than nothing."""
+    return f"INTERVAL '{format_duration(length_of(given))}'"
+
+
+def length_of(given: Duration) -> int:
+    """Microseconds; InputError as of `duration`."""
     try:
         counted = given // timedelta(microseconds=1) if isinstance(given, timedelta) else None
         length = micros(given, None) if isinstance(given, str) else counted
@@ -66,7 +71,7 @@ def duration(given: Duration) -> str:
         raise InputError(f"{problem}; legal is '5 seconds', '1 hour' …") from None
     if length is None or length < 0:
         raise InputError(f"{given!r} is no duration; legal is '5 seconds', '1 hour' …")
-    return f"INTERVAL '{format_duration(length)}'"
+    return length
 
 
 def count(given: int) -> str:
@@ -79,7 +84,7 @@ def rows(given: int) -> str:
     return f"{count(given)} ROWS"
 
 
-def expression(text: str) -> str:
+def expression(text: object) -> str:
     """One expression of SQL, with `:name` parameters, as it is; InputError for anything else."""
     if not isinstance(text, str) or not _is_one(text):
         raise InputError(f"{text!r} is not one expression of SQL, without a comment or a name")
@@ -92,6 +97,14 @@ def all_of(conditions: Iterable[str]) -> str:
     if len(each) == 1:
         return each[0]
     return " AND ".join(f"({one})" if _LOOSER.search(one) else one for one in each)
+
+
+def named_items(expressions: Mapping[str, str]) -> list[str]:
+    return [f"{expression(text)} AS {name(called)}" for called, text in expressions.items()]
+
+
+def clause(word: str, clauses: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [f"{word} {all_of(clauses[word])}"] if clauses.get(word) else []
 
 
 def _is_one(text: str) -> bool:
