@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import polars as pl
 
@@ -34,6 +35,9 @@ from sqlwin.windows import Cumulate, Hop, Unit
 NULL = "NULL"
 MOST_WINDOWS = 1_000
 """Of one batch that are looked for before they are emitted."""
+
+MOST_POSITIONS = 1_000_000
+"""Of rows, whose event times are kept: an emission of an older one stands at the newest row."""
 
 
 @dataclass
@@ -102,6 +106,9 @@ class Recorder:
             parts = rows.select(PART, SEQ).iter_rows()
             pairs = zip(parts, times, strict=True)
             self.positions |= {(name, *at): time for at, time in pairs if time is not None}
+            excess = len(self.positions) - MOST_POSITIONS
+            for oldest in list(islice(self.positions, max(0, excess))):
+                del self.positions[oldest]
         late = [mark is not None and t is not None and t < mark for t in times]
         late = [False] * len(late) if self.places.counted else late
         return [Arrival(name, *each) for each in zip(times, late, _rows(rows), strict=True)]
