@@ -148,6 +148,7 @@ def test_the_command_writes_a_picture(
         (["-o", "out.pdf"], "out.pdf is none of .html, .svg, .png"),
         (["--rows", "7", "-o", "out.svg"], "--rows is of a script that is run; a golden has been"),
         (["--only", "tea", "-o", "out.svg"], "--only 'tea' is not column=value"),
+        (["--only", "prodct=tea", "-o", "out.svg"], "--only: no column prodct; there are n, pro"),
         (["--from", "noon", "-o", "out.svg"], "--from 'noon' is not an ISO 8601 instant"),
         (["--from", "2030-01-01T00:00:00Z", "-o", "out.svg"], "has nothing to draw"),
     ],
@@ -156,6 +157,27 @@ def test_the_command_says_what_is_wrong(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["timeline", str(BATCHED), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rows", "0"], "--rows: 0 is not a number from 1 to 1,000,000,000"),
+        (["--rows", "-1"], "--rows: -1 is not a number from 1 to"),
+        (["--rows", "9" * 30], "9 is not a number from 1 to 1,000,000,000"),
+        (["--batches", "9" * 5000], "9 is not a number from 1 to 100,000"),
+        (["--batches", "few"], "--batches: few is not a number from 1 to 100,000"),
+        (["--pace", "-1"], "--pace: -1 is not a number from 0 to 1,000,000,000"),
+        (["--pace", "nan"], "--pace: nan is not a number from 0 to 1,000,000,000"),
+        (["--pace", "1e300"], "--pace: 1e300 is not a number from 0 to 1,000,000,000"),
+    ],
+)
+def test_a_number_out_of_range_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["timeline", str(REPO / "queries" / "delay_trend.sql"), *arguments])
     assert message in capsys.readouterr().err
 
 
