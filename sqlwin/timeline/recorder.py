@@ -1,7 +1,8 @@
 """The recorder of one query: the frames of each batch become a `Batch`.
 
 It keeps the event times of rows by their positions only where a row_key names rows, not windows.
-Rows are judged late by the watermark before their batch, as the query judges them.
+Rows are judged late by the watermark before their batch, as the query judges them; without a window
+none is.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from sqlwin.timeline.recording import (
     Recording,
     Watermark,
 )
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import Cumulate, Hop, Unit, Whole
 
 NULL = "NULL"
 MOST_WINDOWS = 1_000
@@ -109,8 +110,9 @@ class Recorder:
             excess = len(self.positions) - MOST_POSITIONS
             for oldest in list(islice(self.positions, max(0, excess))):
                 del self.positions[oldest]
+        if self.places.counted or isinstance(self.shape, Whole):
+            mark = None
         late = [mark is not None and t is not None and t < mark for t in times]
-        late = [False] * len(late) if self.places.counted else late
         return [Arrival(name, *each) for each in zip(times, late, _rows(rows), strict=True)]
 
     def _times(self, stream: Stream, rows: pl.DataFrame) -> Sequence[int | None]:

@@ -54,6 +54,15 @@ def test_a_late_row_and_the_correction_that_it_makes() -> None:
     assert {mark.at for batch in found.batches for mark in batch.watermarks} == {at("09:01:05")}
 
 
+def test_without_a_window_no_row_is_late() -> None:
+    found = recorded(
+        f"{ORDERS};\nSELECT product, COUNT(*) AS n FROM orders GROUP BY product",
+        "--- watermark orders 2024-01-01T09:05:00Z",
+        "--- feed orders\nproduct | value | ts\ntea | 1 | 2024-01-01T09:00:10Z",
+    )
+    assert [a.late for batch in found.batches for a in batch.arrivals] == [False]
+
+
 def test_an_expired_row_is_marked_with_its_reason() -> None:
     found = recorded(
         f"{ORDERS};\nSELECT COUNT(*) AS n FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' "
