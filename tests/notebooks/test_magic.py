@@ -138,6 +138,16 @@ def test_a_script_reads_dataframes_or_its_own_sources(shell, tmp_path) -> None:
         shell.run_cell_magic("sqlwin", "", f"{own_sources(tmp_path)} {text}")
 
 
+@pytest.mark.parametrize(
+    "call", ["DATA => TABLE orders, TIMECOL =>", "data => TABLE orders, timecol =>", "orders,"]
+)
+def test_a_dataframe_is_read_by_a_window_function(shell, call) -> None:
+    shell.user_ns |= {"orders": FRAMES["pandas"], "ts": FRAMES["pandas"]}
+    size = "SIZE => INTERVAL" if "=>" in call else "INTERVAL"
+    text = TOTALS.replace("TABLE orders,", call).replace("INTERVAL", size)
+    assert totals(shell.run_cell_magic("sqlwin", "", text)) == [("tea", 3), ("milk", 4)]
+
+
 def test_a_dataframe_is_read_by_a_condition(shell) -> None:
     shell.user_ns["orders"] = FRAMES["pandas"]
     shell.user_ns["wanted"] = pd.DataFrame({"name": ["tea"]})

@@ -72,8 +72,9 @@ def made_names(node: object) -> Iterator[str]:
 
 
 def _table(call: ast.WindowCall) -> object:
-    labels = (None, "data")
-    return next((each.value for each in call.arguments if each.label in labels), None)
+    named = ((each.label or "data").lower() for each in call.arguments)
+    tables = (a.value for name, a in zip(named, call.arguments, strict=True) if name == "data")
+    return next(tables, None)
 
 
 def _inner(node: object) -> list[object]:
