@@ -63,10 +63,10 @@ def query(
     >>> q.table()["total"].to_pylist()
     [5]
     """
+    declared, static = _declared(streams), _declared(tables)
     if isinstance(sql, QueryBuilder):
-        parsed = sql.script(params, tuple(functions))
+        parsed = sql.script(params, tuple(functions), declared, static)
     else:
-        declared, static = _declared(streams), _declared(tables)
         infer = inferred_from(Path())
         parsed = script(sql, declared, params, tuple(functions), static, infer)
     blobs = None if store is None else DurableStore(store)

@@ -6,6 +6,8 @@ from typing import Any
 
 from sqlwin.errors import InputError
 
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
 
 def charting() -> Any:
     """Altair; InputError with what to install where it, or what renders it, is missing."""

@@ -15,7 +15,9 @@ import argparse
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import NoReturn
 
 import polars as pl
@@ -23,14 +25,23 @@ import pyarrow as pa
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from sqlwin.api import explain, query, run, stream
+from sqlwin.analysis import explained
+from sqlwin.api import query, stream
 from sqlwin.embedded.output_buffer import fold
 from sqlwin.embedded.query import EmbeddedQuery
+from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, SqlwinError
+from sqlwin.inference import inferred_from
+from sqlwin.plan.explain.statements import answers
+from sqlwin.plan.ir.nodes import Query
+from sqlwin.plan.options.connectors import SINKS, connector_of
+from sqlwin.runtime.connectors.options import RunOptions, warned
+from sqlwin.runtime.connectors.progress import BatchRows
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.results import PlanText, Results
 from sqlwin.schema import TIMESTAMP
-from sqlwin.sql.bind import declared
+from sqlwin.sql import reads, script
+from sqlwin.sql.text.prepared import blanked
 
 Frames = Mapping[str, pl.DataFrame]
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
@@ -44,12 +55,19 @@ class Options(argparse.ArgumentParser):
         raise UsageError(f"{message}\n{self.format_usage().strip()}")
 
 
+def count(text: str) -> int:
+    """Of rows, at least one."""
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text} is no count of rows")
+    return int(text)
+
+
 def options() -> Options:
     made = Options(prog="%%sqlwin", add_help=False)
     made.add_argument("name", nargs="?", help="the variable that gets what is shown")
     made.add_argument("--ts", help="the event-time column, where a DataFrame has several instants")
     made.add_argument("--delay", default="0 seconds", help="how far the watermark stays behind")
-    made.add_argument("--batch", type=int, help="rows of a batch; all at once if left out")
+    made.add_argument("--batch", type=count, help="rows of a batch; all at once if left out")
     made.add_argument("--changes", action="store_true", help="each emission, not the last ones")
     made.add_argument("--open", action="store_true", help="leave windows open at the end")
     return made
@@ -59,7 +77,10 @@ def load(shell: InteractiveShell) -> None:
     """What `%load_ext sqlwin` calls."""
 
     def sqlwin(line: str, cell: str | None = None) -> Results | PlanText | None:
-        given = options().parse_args(shlex.split(line) if cell is not None else [])
+        try:
+            given = options().parse_args(shlex.split(line) if cell is not None else [])
+        except ValueError as unclosed:  # a quote
+            raise UsageError(f"{unclosed}: {line}") from None
         try:
             shown = shown_of(line if cell is None else cell, shell.user_ns, given)
         except SqlwinError as mistake:
@@ -75,13 +96,16 @@ def load(shell: InteractiveShell) -> None:
 def shown_of(
     text: str, names: Mapping[str, object], arguments: argparse.Namespace
 ) -> Results | PlanText | None:
-    """Rows of the script's one SELECT; the plan after EXPLAIN; None of a script with sinks."""
-    frames = frames_of(text, names)
-    explains = _EXPLAIN.match(text) is not None
-    text = _EXPLAIN.sub("", text, count=1) if explains else text
+    """Rows of the script's SELECTs; the plan after EXPLAIN; None of a script with sinks."""
+    own, others = reads(text)
+    frames = {name: frame_of(names[name], ()) for name in others if _is_frame(names.get(name))}
     if not frames:
-        return explain(text) if explains else _ran(text, arguments.changes)
-    made = _query(text, frames, arguments)
+        return _ran(text, arguments.changes)
+    if own:
+        ours, theirs = ", ".join(sorted(own)), ", ".join(sorted(frames))
+        raise InputError(f"{theirs} is a DataFrame, and {ours} a source of the script's own")
+    explains = _EXPLAIN.match(blanked(text))
+    made = _query(_blank(text, explains.end()) if explains else text, frames, arguments)
     if explains:
         return made.explain()
     made.advance(now=datetime.now(timezone.utc))
@@ -91,12 +115,9 @@ def shown_of(
     return made.results() if arguments.changes else made.table()
 
 
-def frames_of(text: str, names: Mapping[str, object]) -> Frames:
-    """The DataFrames that a text names and does not declare."""
-    words = set(re.findall(r"[^\W\d]\w*", text))
-    known = {name: found for name, found in names.items() if name in words and _is_frame(found)}
-    own = declared(text) if known else frozenset()
-    return {name: frame_of(found, ()) for name, found in known.items() if name.lower() not in own}
+def _blank(text: str, end: int) -> str:
+    """Places behind it stay."""
+    return re.sub(r"[^\n]", " ", text[:end]) + text[end:]
 
 
 def _is_frame(found: object) -> bool:
@@ -108,6 +129,9 @@ def _is_frame(found: object) -> bool:
 
 def _query(text: str, frames: Frames, arguments: argparse.Namespace) -> EmbeddedQuery:
     """Where another DataFrame has instants, one without them is a static table."""
+    said = arguments.ts
+    if said is not None and not any(said in frame.columns for frame in frames.values()):
+        raise InputError(f"no DataFrame that is read has a column {said}")
     timed = {name: frame for name, frame in frames.items() if instants(frame)} or frames
     streams = {
         name: stream(types_of(frame), _time(name, frame, arguments.ts), arguments.delay)
@@ -134,11 +158,11 @@ def _time(name: str, frame: pl.DataFrame, said: str | None) -> str | None:
 def types_of(frame: pl.DataFrame) -> pa.Schema:
     """Its columns with the types of SQL: instants are TIMESTAMPs in UTC, whatever their unit."""
     typed: pa.Schema = frame.clear().to_arrow().schema
-    for at, field in enumerate(typed):
-        if pa.types.is_timestamp(field.type):
-            typed = typed.set(at, field.with_type(TIMESTAMP))
-        elif pa.types.is_large_string(field.type):
-            typed = typed.set(at, field.with_type(pa.string()))
+    for at, each in enumerate(typed):
+        if pa.types.is_timestamp(each.type):
+            typed = typed.set(at, each.with_type(TIMESTAMP))
+        elif pa.types.is_large_string(each.type):
+            typed = typed.set(at, each.with_type(pa.string()))
     return typed
 
 
@@ -150,13 +174,37 @@ def _push(made: EmbeddedQuery, frames: Frames, batch: int | None) -> None:
             made.push(name, rows)
 
 
-def _ran(text: str, changes: bool) -> Results | None:
-    """What the SELECTs of a script give; the last revisions, where all give the same columns."""
-    found: list[pl.DataFrame] = []
-    run(text, show=found.append)
-    if not found:
-        return None
-    emitted = pl.concat(found, how="diagonal_relaxed")
-    if not changes and len({tuple(frame.columns) for frame in found}) == 1:
-        emitted = fold(emitted).filter(pl.col("op") != "-D")
-    return Results(emitted.to_arrow())
+def _ran(text: str, changes: bool) -> Results | PlanText | None:
+    """What the SELECTs of a script give, those of each together; the answers of one without."""
+    asked, found = script(text, infer=inferred_from(Path())), Found()
+    options = RunOptions(Path(), on_warning=warned, on_rows=found.take)
+    told = answers(asked, explained(asked, options, run))
+    if asked.queries:
+        run(asked, options)
+    shown = [found.of(number, changes) for number, query in enumerate(asked.queries) if seen(query)]
+    given = [rows for rows in shown if len(rows)]
+    if given:
+        return Results(pl.concat(given, how="diagonal_relaxed").to_arrow())
+    return PlanText("\n".join(told)) if told else None
+
+
+def seen(query: Query) -> bool:
+    """Whether its results go to the screen."""
+    return query.sink is None or connector_of(dict(query.sink.options), SINKS) == "console"
+
+
+@dataclass
+class Found:
+    """Results by the number of their query."""
+
+    results: dict[int, list[pl.DataFrame]] = field(default_factory=dict)
+
+    def take(self, batch: BatchRows) -> None:
+        self.results.setdefault(batch.query, []).append(batch.results)
+
+    def of(self, query: int, changes: bool) -> pl.DataFrame:
+        """Each emission, or the last revisions."""
+        emitted = pl.concat(self.results.get(query, [pl.DataFrame()]))
+        if changes or emitted.is_empty():
+            return emitted
+        return fold(emitted).filter(pl.col("op") != "-D")

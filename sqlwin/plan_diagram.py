@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import Any
 
-from sqlwin.charting import charting
+from sqlwin.charting import FONT, charting
 from sqlwin.plan.explain.mermaid import policies
 
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 WIDE, BOX, LINE = 44, 310, 14
 FILLS = {"output": "#e7f5ff", "scan": "#ebfbee", "operator": "#fff4e6", "other": "#f8f9fa"}
 LINES = {"output": "#1c7ed6", "scan": "#2f9e44", "operator": "#e8590c", "other": "#adb5bd"}

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow as pa
 
 from sqlwin.builder.query import QueryBuilder, source
-from sqlwin.durations import micros
+from sqlwin.builder.text import length_of
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.schema import RESERVED, Column, type_of
@@ -26,7 +26,7 @@ def stream_of(
     """See `sqlwin.stream`."""
     columns = tuple(Column(field.name, field.type) for field in schema)
     _check_names(schema.names, (ts, offset))
-    return Stream("", columns, ts, _micros(delay), offset=offset)
+    return Stream("", columns, ts, length_of(delay), offset=offset)
 
 
 def named_stream(
@@ -62,13 +62,3 @@ def _check_names(names: Sequence[str], used: Iterable[str | None]) -> None:
     for missing in used:
         if missing is not None and missing not in names:
             raise InputError(f"no column {missing!r}; there are {', '.join(names)}")
-
-
-def _micros(duration: str) -> int:
-    try:
-        counted = micros(duration, None)
-    except ValueError as problem:
-        raise InputError(f"{problem}; legal is '5 seconds', '1 hour' …") from None
-    if counted < 0:
-        raise InputError(f"{duration!r} is less than nothing; legal is '5 seconds', '1 hour' …")
-    return counted

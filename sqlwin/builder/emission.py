@@ -1,4 +1,4 @@
-"""The clause EMIT.
+"""The clauses EMIT, RETAIN and EXPIRED.
 
 >>> emission(early="10 seconds", late="on update")
 "EMIT EARLY EVERY INTERVAL '10 seconds' LATE ON UPDATE"
@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from sqlwin.builder.text import Duration, duration, rows
+from sqlwin.builder.text import Duration, duration, name, rows
 from sqlwin.errors import InputError
 
 ON_UPDATE, NEVER = "on update", "never"
@@ -44,3 +44,19 @@ def _when(every: Duration | int) -> str:
 
 def _is(given: Duration, word: str) -> bool:
     return isinstance(given, str) and given.lower() == word
+
+
+def retained(length: Duration | None, count: int | None) -> str:
+    """See `QueryBuilder.retain`."""
+    kept = [] if length is None else [duration(length)]
+    kept += [] if count is None else [rows(count)]
+    if not kept:
+        raise InputError("retain says how long: retain('1 hour') or retain(rows=100)")
+    return f"RETAIN {' OR '.join(kept)}"
+
+
+def expiry(do: str | None, into: str | None) -> str:
+    """See `QueryBuilder.expired`."""
+    if (do is None) == (into is None) or do not in (None, "emit", "count"):
+        raise InputError("expired says one thing: 'emit', 'count' or into='a sink'")
+    return f"EXPIRED {do.upper()}" if do else f"EXPIRED INTO {name(str(into))}"

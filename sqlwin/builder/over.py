@@ -10,7 +10,10 @@
 
 from __future__ import annotations
 
-from sqlwin.builder.text import Columns, Duration, columns, duration, expression, listed
+from collections.abc import Callable
+from typing import Any
+
+from sqlwin.builder.text import Columns, Duration, columns, count, duration, expression, listed
 from sqlwin.errors import InputError
 
 UNBOUNDED = "unbounded"
@@ -47,15 +50,13 @@ def _frame(
         return []
     if before is None:
         raise InputError("a frame says how far it reaches before the row: range=… or rows=…")
-    unit = "RANGE" if range is not None else "ROWS"
-    after = "CURRENT ROW" if following is None else f"{_bound(following)} FOLLOWING"
-    return [f"{unit} BETWEEN {_bound(before)} PRECEDING AND {after}"]
+    unit, length = ("RANGE", duration) if range is not None else ("ROWS", count)
+    after = "CURRENT ROW" if following is None else f"{_bound(following, length)} FOLLOWING"
+    return [f"{unit} BETWEEN {_bound(before, length)} PRECEDING AND {after}"]
 
 
-def _bound(amount: Duration | int) -> str:
-    if isinstance(amount, int):
-        return str(int(amount))
-    return "UNBOUNDED" if amount == UNBOUNDED else duration(amount)
+def _bound(amount: Duration | int, length: Callable[[Any], str]) -> str:
+    return "UNBOUNDED" if amount == UNBOUNDED else length(amount)
 
 
 def _order(key: str) -> str:

@@ -28,16 +28,18 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Literal
 
-from sqlwin.builder import text as pieces
-from sqlwin.builder.emission import emission
+from sqlwin.builder.emission import emission, expiry, retained
+from sqlwin.builder.joins import How, Within, both, joined
 from sqlwin.builder.text import (
     Duration,
     all_of,
+    clause,
     column,
     duration,
     expression,
     listed,
     name,
+    named_items,
 )
 from sqlwin.builder.windows import Window
 from sqlwin.errors import InputError
@@ -47,8 +49,9 @@ from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.results import PlanText
 from sqlwin.sql import script
 
-How = Literal["inner", "left", "right", "full", "semi", "anti", "asof", "left asof"]
 EDGES = ("`window_start`", "`window_end`")
+OF_WINDOW = ""
+"""In a list of items: the window's columns, of the window that the query has in the end."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class QueryBuilder:
 
     source: what stands in FROM, without its window. time: its column of event time. declared,
     static: the streams and static tables that are read, by name. items, group: with their names
-    where they have one. policies: EMIT, RETAIN and so on, by their first word.
+    where they have one. policies: EMIT, RETAIN and so on, by their first word. joined: the source
+    is a join.
     """
 
     source: str
@@ -71,16 +75,20 @@ class QueryBuilder:
     once: bool = False
     clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
     policies: tuple[tuple[str, str], ...] = ()
+    joined: bool = False
 
     # --- FROM ---
 
     def window(self, window: Window, time: str | None = None) -> QueryBuilder:
         """Rows in windows. time: the column of event time, where it is not the stream's own."""
-        return replace(self, sliced=window, time=time or self.time)
+        if self.sliced is not None:
+            raise InputError("another window is of the results: .as_source('c').window(…)")
+        read = self._below() if self.joined else self
+        return replace(read, sliced=window, time=time or read.time)
 
     def alias(self, called: str) -> QueryBuilder:
         """A name for this input, which a join needs: `o` of `o.value`."""
-        return replace(self, called=called)
+        return self.as_source(called) if self.joined else replace(self, called=called)
 
     def join(
         self,
@@ -90,10 +98,10 @@ class QueryBuilder:
         *,
         match: str | None = None,
         as_of: str | None = None,
-        within: Duration | tuple[Duration, Duration] | None = None,
+        within: Within | None = None,
         grace: Duration | None = None,
     ) -> QueryBuilder:
-        """Pairs of rows of two inputs.
+        """Pairs of rows of two inputs. One with clauses of its own is a subquery, which has a name.
 
         on: the condition. match: of ASOF, which rows are before which. as_of: the column whose
         time decides which version of a row of `other` matches. within: how far apart in time a
@@ -101,17 +109,30 @@ class QueryBuilder:
         """
         if as_of is not None and other.sliced is not None:
             raise InputError("a version of a row is no window of rows: as_of or window")
-        parts = [self.relation(), f"{how.upper()} JOIN", other.relation(as_of)]
-        parts += [] if match is None else [f"MATCH_CONDITION ({expression(match)})"]
-        parts += _within(within, grace)
-        declared, static = {**self.declared, **other.declared}, {**self.static, **other.static}
-        joined = " ".join((*parts, f"ON {expression(on)}"))
-        return QueryBuilder(joined, self.time, declared, static)
+        left = self if self._bare else self._subquery()
+        right = other if other._bare and not other.joined else other._subquery()
+        text = joined(left.relation(), right.relation(as_of), on, how, match, within, grace)
+        declared, static = both(left.declared, right.declared), both(left.static, right.static)
+        both(declared, static)
+        return QueryBuilder(text, left.time, declared, static, joined=True)
 
     def as_source(self, called: str) -> QueryBuilder:
         """This query in FROM of another: windows of windows, joins of results."""
-        below = QueryBuilder(f"({self.sql()})", None, self.declared, self.static)
-        return below.alias(called)
+        return replace(self._below(), called=called)
+
+    def _below(self) -> QueryBuilder:
+        time = None if self.items or self.sliced else self.time
+        return QueryBuilder(f"({self.sql()})", time, self.declared, self.static)
+
+    @property
+    def _bare(self) -> bool:
+        """Whether it is what it reads, without a clause."""
+        return not (self.group or self.items or self.once or self.clauses or self.policies)
+
+    def _subquery(self) -> QueryBuilder:
+        if self.called is None:
+            raise InputError("an input with clauses, or a join, needs a name: .alias('o')")
+        return self.as_source(self.called)
 
     # --- clauses ---
 
@@ -129,22 +150,22 @@ class QueryBuilder:
 
     def group_by(self, *keys: str, **named: str) -> QueryBuilder:
         """Columns; named: expressions with their names. The window is a key by itself."""
-        expressions = [f"{expression(text)} AS {name(called)}" for called, text in named.items()]
-        items = (*map(column, keys), *expressions)
+        items = (*map(column, keys), *named_items(named))
         group = (*map(column, keys), *map(expression, named.values()))
         return replace(self, group=(*self.group, *group), items=(*self.items, *items))
 
     def agg(self, **aggregates: str) -> QueryBuilder:
         """Aggregates by their names in the result, behind the keys and the window's edges."""
-        partition = () if self.sliced is None or self.group else self.sliced.partition
-        edges = () if self.sliced is None else tuple(e for e in EDGES if e not in self.items)
-        keys = (*self.items, *partition, *edges)
-        return replace(self, items=(*keys, *_named(aggregates)), group=self._group(partition))
+        window = () if OF_WINDOW in self.items else (OF_WINDOW,)
+        return replace(self, items=(*self.items, *window, *named_items(aggregates)))
 
     def select(self, *columns_: str, **named: str) -> QueryBuilder:
-        """Columns, or `*`; named: expressions, or calls of `sqlwin.over`."""
+        """Columns, or `*`; named: expressions, or calls of `sqlwin.over`. A key of `group_by` is
+        in the result already."""
         items = ("*" if each == "*" else column(each) for each in columns_)
-        return replace(self, items=(*self.items, *items, *_named(named)))
+        keys = {item.rpartition(" AS ")[2] for item in self.items} if self.group else set()
+        fresh = (item for item in items if item not in keys)
+        return replace(self, items=(*self.items, *fresh, *named_items(named)))
 
     def distinct(self) -> QueryBuilder:
         """Each row of the result once."""
@@ -172,11 +193,7 @@ class QueryBuilder:
 
     def retain(self, length: Duration | None = None, *, rows: int | None = None) -> QueryBuilder:
         """How late a row may be: in time, in rows, or either."""
-        kept = [] if length is None else [duration(length)]
-        kept += [] if rows is None else [pieces.rows(rows)]
-        if not kept:
-            raise InputError("retain says how long: retain('1 hour') or retain(rows=100)")
-        return self._policy("RETAIN", f"RETAIN {' OR '.join(kept)}")
+        return self._policy("RETAIN", retained(length, rows))
 
     def retention(self, length: Duration) -> QueryBuilder:
         """How long closed windows can be queried."""
@@ -186,31 +203,33 @@ class QueryBuilder:
         self, do: Literal["emit", "count"] | None = None, *, into: str | None = None
     ) -> QueryBuilder:
         """What becomes of rows that are too late."""
-        if (do is None) == (into is None) or do not in (None, "emit", "count"):
-            raise InputError("expired says one thing: 'emit', 'count' or into='a sink'")
-        return self._policy(
-            "EXPIRED", f"EXPIRED {do.upper()}" if do else f"EXPIRED INTO {name(str(into))}"
-        )
+        return self._policy("EXPIRED", expiry(do, into))
 
     # --- what it means ---
 
     def sql(self) -> str:
         """The SELECT."""
-        items = listed(self.items) if self.items else "*"
+        items = listed(self._listed()) if self.items else "*"
         lines = [f"SELECT {'DISTINCT ' if self.once else ''}{items}", f"FROM {self.relation()}"]
         clauses = dict(self.clauses)
-        lines += _clause("WHERE", clauses)
-        lines += [f"GROUP BY {listed(self.group)}"] if self.group else []
-        lines += [*_clause("HAVING", clauses), *_clause("QUALIFY", clauses)]
+        lines += clause("WHERE", clauses)
+        group = self._group()
+        lines += [f"GROUP BY {listed(group)}"] if group else []
+        lines += [*clause("HAVING", clauses), *clause("QUALIFY", clauses)]
         return "\n".join([*lines, *(text for _, text in self.policies)])
 
     def script(
         self,
         params: Mapping[str, str] | None = None,
         functions: Sequence[PythonAggregate] = (),
+        streams: Mapping[str, Stream] | None = None,
+        tables: Mapping[str, Stream] | None = None,
     ) -> Script:
-        """As the binder reads it. QueryError for a mistake, with its place in `sql()`."""
-        return script(self.sql(), self.declared, params, functions, self.static)
+        """As the binder reads it. QueryError for a mistake, with its place in `sql()`. streams,
+        tables: others, that its expressions read."""
+        declared, static = both(self.declared, streams or {}), both(self.static, tables or {})
+        both(declared, static)
+        return script(self.sql(), declared, params, functions, static)
 
     def explain(self, params: Mapping[str, str] | None = None) -> PlanText:
         """Its plan as text."""
@@ -234,35 +253,24 @@ class QueryBuilder:
     def _policy(self, word: str, text: str) -> QueryBuilder:
         return replace(self, policies=tuple({**dict(self.policies), word: text}.items()))
 
-    def _group(self, partition: tuple[str, ...]) -> tuple[str, ...]:
+    def _listed(self) -> list[str]:
+        """What is selected, with the columns of the window in their place."""
+        edges = () if self.sliced is None else (*self._partition(), *EDGES)
+        fresh = [edge for edge in edges if edge not in self.items]
+        return [each for item in self.items for each in (fresh if item == OF_WINDOW else [item])]
+
+    def _group(self) -> tuple[str, ...]:
         """The keys, and the window's edges where it is a key."""
-        if self.sliced is None or not self.sliced.grouped:
+        if self.sliced is None or not self.sliced.grouped or OF_WINDOW not in self.items:
             return self.group
-        return tuple(dict.fromkeys((*self.group, *partition, *EDGES)))
+        return tuple(dict.fromkeys((*self.group, *self._partition(), *EDGES)))
+
+    def _partition(self) -> tuple[str, ...]:
+        """Of the window, where no other keys are given."""
+        return () if self.sliced is None or self.group else self.sliced.partition
 
 
 def source(called: str, stream: Stream, static: bool = False) -> QueryBuilder:
     """A builder that reads one stream or static table."""
     known = {called: stream}
     return QueryBuilder(name(called), stream.ts, {} if static else known, known if static else {})
-
-
-def _named(expressions: Mapping[str, str]) -> list[str]:
-    return [f"{expression(text)} AS {name(called)}" for called, text in expressions.items()]
-
-
-def _clause(word: str, clauses: Mapping[str, tuple[str, ...]]) -> list[str]:
-    return [f"{word} {all_of(clauses[word])}"] if clauses.get(word) else []
-
-
-def _within(
-    within: Duration | tuple[Duration, Duration] | None, grace: Duration | None
-) -> list[str]:
-    if within is None:
-        if grace is not None:
-            raise InputError("a grace belongs to within")
-        return []
-    both = within if isinstance(within, tuple) else (within,)
-    text = listed(map(duration, both))
-    parts = [f"WITHIN ({text})" if len(both) > 1 else f"WITHIN {text}"]
-    return parts if grace is None else [*parts, f"GRACE PERIOD {duration(grace)}"]

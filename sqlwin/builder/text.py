@@ -6,21 +6,24 @@
 'SUM(value)'
 >>> expression("1 FROM other")
 Traceback (most recent call last):
-sqlwin.errors.InputError: '1 FROM other' is not one expression of SQL
+sqlwin.errors.InputError: '1 FROM other' is not one expression of SQL, without a comment or a name
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+
+from sqlglot import exp
 
 from sqlwin.durations import micros
 from sqlwin.errors import InputError, QueryError
 from sqlwin.instants import format_duration
+from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.syntax.parser import statements
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.prepared import prepare
+from sqlwin.sql.text.prepared import commented, prepare
 
 Duration = str | timedelta
 """`"5 seconds"`, `"1 hour 30 minutes"`, or a timedelta."""
@@ -31,16 +34,19 @@ _LOOSER = re.compile(r"\b(OR|XOR)\b", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?<![\w:]):([A-Za-z_]\w*)")
 
 
-def name(text: str) -> str:
+def name(text: object) -> str:
     """In backquotes, so that it is no word of SQL."""
+    if not isinstance(text, str):
+        raise InputError(f"{text!r} is no name")
     if not text:
         raise InputError("a name has at least one character")
     return f"`{text.replace('`', '``')}`"
 
 
-def column(text: str) -> str:
+def column(text: object) -> str:
     """A column's name, maybe behind that of its input: `value`, `o.value`."""
-    return ".".join(map(name, text.split(".")))
+    parts = text.split(".") if isinstance(text, str) else [text]
+    return ".".join(map(name, parts))
 
 
 def columns(given: Columns) -> tuple[str, ...]:
@@ -53,6 +59,11 @@ def listed(parts: Iterable[str]) -> str:
 
 def duration(given: Duration) -> str:
     """InputError for what is none, or less than nothing."""
+    return f"INTERVAL '{format_duration(length_of(given))}'"
+
+
+def length_of(given: Duration) -> int:
+    """Microseconds; InputError as of `duration`."""
     try:
         counted = given // timedelta(microseconds=1) if isinstance(given, timedelta) else None
         length = micros(given, None) if isinstance(given, str) else counted
@@ -60,21 +71,23 @@ def duration(given: Duration) -> str:
         raise InputError(f"{problem}; legal is '5 seconds', '1 hour' …") from None
     if length is None or length < 0:
         raise InputError(f"{given!r} is no duration; legal is '5 seconds', '1 hour' …")
-    return f"INTERVAL '{format_duration(length)}'"
+    return length
+
+
+def count(given: int) -> str:
+    if type(given) is not int or given < 0:
+        raise InputError(f"{given!r} is no count of rows")
+    return str(given)
 
 
 def rows(given: int) -> str:
-    if type(given) is not int or given < 0:
-        raise InputError(f"{given!r} is no count of rows")
-    return f"{given} ROWS"
+    return f"{count(given)} ROWS"
 
 
-def expression(text: str) -> str:
+def expression(text: object) -> str:
     """One expression of SQL, with `:name` parameters, as it is; InputError for anything else."""
-    if "--" in text or "/*" in text:  # it would reach over what stands behind the expression
-        raise InputError(f"an expression has no comment: {text!r}")
-    if not _is_one(text):
-        raise InputError(f"{text!r} is not one expression of SQL")
+    if not isinstance(text, str) or not _is_one(text):
+        raise InputError(f"{text!r} is not one expression of SQL, without a comment or a name")
     return text.strip()
 
 
@@ -86,15 +99,36 @@ def all_of(conditions: Iterable[str]) -> str:
     return " AND ".join(f"({one})" if _LOOSER.search(one) else one for one in each)
 
 
+def named_items(expressions: Mapping[str, str]) -> list[str]:
+    return [f"{expression(text)} AS {name(called)}" for called, text in expressions.items()]
+
+
+def clause(word: str, clauses: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [f"{word} {all_of(clauses[word])}"] if clauses.get(word) else []
+
+
 def _is_one(text: str) -> bool:
     """Whether SELECT … FROM x has it as its one item, and no other clause."""
+    if commented(text):  # it would reach over what stands behind the expression
+        return False
     parameters = dict.fromkeys(_PARAMETER.findall(text), "0")
     try:
-        (parsed,) = statements(f"SELECT {prepare(text, parameters).text}\nFROM x")
+        (read,) = statements(f"SELECT {prepare(text, parameters).text}\nFROM x")
     except (QueryError, ValueError):
         return False
-    if not isinstance(parsed, ast.Select):
+    return isinstance(read, ast.Select) and _is_bare(read) and not _is_item(read.items[0])
+
+
+def _is_bare(read: ast.Select) -> bool:
+    source = read.relation.source
+    bare = ast.Select(read.items[:1], ast.From(source), read.span)
+    return isinstance(source, ast.Name) and source.text == "x" and read == bare
+
+
+def _is_item(run: ast.Run) -> bool:
+    """Whether it can stand in a select list alone: it has a name of its own, or is columns."""
+    try:
+        tree = parsed(run)
+    except QueryError:  # told when it is bound, where it may be right
         return False
-    read = parsed.relation.source
-    bare = ast.Select(parsed.items[:1], ast.From(read), parsed.span)
-    return isinstance(read, ast.Name) and read.text == "x" and parsed == bare
+    return tree.is_star or isinstance(tree, exp.Alias)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from sqlwin.builder.text import Columns, Duration, columns, duration, listed, name
+from sqlwin.builder.text import Columns, Duration, columns, count, duration, listed, name
 from sqlwin.errors import InputError
 
 
@@ -91,13 +91,13 @@ def sliding(
 
     advance: windows end at multiples of it only.
     """
-    if (size is None) == (rows is None):
-        raise InputError("a sliding window has a size in time, or in rows")
     step = "" if advance is None else f" ADVANCE BY {duration(advance)}"
     by = columns(partition_by)
-    if size is not None:
+    if size is not None and rows is None:
         return StreamWindow(f"RANGE {duration(size)} PRECEDING{step}", by)
-    return StreamWindow(f"ROWS {int(rows or 0)} PRECEDING{step}", by, timed=False)
+    if size is not None or rows is None:
+        raise InputError("a sliding window has a size in time, or in rows")
+    return StreamWindow(f"ROWS {count(rows)} PRECEDING{step}", by, timed=False)
 
 
 def _sizes(*sizes: Duration | None) -> tuple[str, ...]:

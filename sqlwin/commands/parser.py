@@ -6,6 +6,9 @@ import argparse
 from pathlib import Path
 
 from sqlwin import __version__
+from sqlwin.commands.numbers import within
+
+ROWS, BATCHES, SECONDS = within(1, 1_000_000_000), within(1, 100_000), within(0.0, 1e9)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -121,7 +124,7 @@ def _add_test(test: argparse.ArgumentParser) -> None:
     test.add_argument("--new", type=Path, metavar="QUERY.sql", help="write a golden of its rows")
     test.add_argument("-o", "--output", type=Path, metavar="FILE", help="of --new")
     test.add_argument("--query", metavar="SINK", help="of --new: which of several queries")
-    test.add_argument("--rows", type=int, default=20, metavar="N", help="of each stream of --new")
+    test.add_argument("--rows", type=ROWS, default=20, metavar="N", help="of each stream of --new")
     test.add_argument(
         "--param", action="append", default=[], metavar="name=value", help="a parameter of --new"
     )
@@ -135,10 +138,10 @@ def _add_timeline(timeline: argparse.ArgumentParser) -> None:
     )
     timeline.add_argument("--from", dest="since", metavar="TS", help="event time from here")
     timeline.add_argument("--to", metavar="TS", help="event time to here")
-    timeline.add_argument("--rows", type=int, metavar="N", help="of a script: of each stream")
-    timeline.add_argument("--batches", type=int, metavar="N", help="that they are cut into")
+    timeline.add_argument("--rows", type=ROWS, metavar="N", help="of a script: of each stream")
+    timeline.add_argument("--batches", type=BATCHES, metavar="N", help="that they are cut into")
     timeline.add_argument(
-        "--pace", type=float, metavar="SECONDS", help="of processing time between two batches"
+        "--pace", type=SECONDS, metavar="SECONDS", help="of processing time between two batches"
     )
     timeline.add_argument("--query", type=int, metavar="N", help="of a script with several")
     timeline.add_argument(

@@ -7,7 +7,8 @@ loop's own thread.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
+from contextlib import aclosing
 from typing import Protocol
 
 from sqlwin.errors import InputError
@@ -39,14 +40,15 @@ class Pushed(Protocol):
 
 async def processed(
     query: Pushed, batches: Batches, drain: bool, clock: Clock | None
-) -> AsyncIterator[Results]:
+) -> AsyncGenerator[Results, None]:
     """See `EmbeddedQuery.process`. What emits nothing yields nothing."""
-    async for batch in _each(batches):
-        if clock is not None:
-            query.advance(now=clock())
-        query.push(*_named(batch, query.streams))
-        if (results := query.results()).num_rows:
-            yield results
+    async with aclosing(_each(batches)) as every:
+        async for batch in every:
+            if clock is not None:
+                query.advance(now=clock())
+            query.push(*_named(batch, query.streams))
+            if (results := query.results()).num_rows:
+                yield results
     if drain:
         query.drain()
         if (results := query.results()).num_rows:
@@ -61,8 +63,13 @@ def _named(batch: Batch, streams: tuple[str, ...]) -> tuple[str, Rows]:
     raise InputError(f"a batch says whose it is: (name, rows), of {' or '.join(streams)}")
 
 
-async def _each(batches: Batches) -> AsyncIterator[Batch]:
-    if isinstance(batches, AsyncIterable):
+async def _each(batches: Batches) -> AsyncGenerator[Batch, None]:
+    """Of a generator that is read only here: it is closed with this one."""
+    if isinstance(batches, AsyncGenerator):
+        async with aclosing(batches):
+            async for batch in batches:
+                yield batch
+    elif isinstance(batches, AsyncIterable):
         async for batch in batches:
             yield batch
     else:

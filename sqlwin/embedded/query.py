@@ -10,7 +10,7 @@ those not sent yet, or, after a flush, those that were cleared.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
 from functools import cached_property
@@ -177,17 +177,18 @@ class EmbeddedQuery(QueryableState):
             self._outputs.drop()
         return outputs
 
-    async def process(
+    def process(
         self, batches: Batches, drain: bool = True, clock: Clock | None = None
-    ) -> AsyncIterator[Results]:
+    ) -> AsyncGenerator[Results, None]:
         """Push each batch, and yield what it has emitted; at the end, what `drain` emits.
 
         batches: (name of a stream, rows), or rows alone where one stream is read; any iterable, or
         an asynchronous one. The next is asked for when the results of the one before are used up.
+        Who stops early closes it: `async with contextlib.aclosing(…)`; an asynchronous generator
+        of batches is then closed too.
         clock: is asked before each batch, for `advance(now=…)`; rows may be none.
         """
-        async for results in processed(self, batches, drain, clock):
-            yield results
+        return processed(self, batches, drain, clock)
 
     def table(self) -> Results:
         """The last revision of every row_key, less what was retracted."""

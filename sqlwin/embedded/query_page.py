@@ -39,25 +39,20 @@ def page(query: Shown) -> str:
     counts = list(_counts(query))
     return "".join(
         (
-            html.table(tuple(streams[0]), streams, len(streams)),
+            html.table(("stream", "columns", "rows", "watermark"), streams, len(streams)),
             html.table(("counted", "rows"), counts, len(counts)),
             html.details("Plan", query.explain()._repr_html_()),
         )
     )
 
 
-def _stream(query: Shown, name: str) -> dict[str, object]:
-    declared = query.stream(name)
-    return {
-        "stream": name,
-        "columns": ", ".join(f"{c.name} {type_name(c.type)}" for c in declared.columns),
-        "rows": query.pushed(name),
-        "watermark": query.watermark(name),
-    }
+def _stream(query: Shown, name: str) -> tuple[object, ...]:
+    columns = ", ".join(f"{c.name} {type_name(c.type)}" for c in query.stream(name).columns)
+    return name, columns, query.pushed(name), query.watermark(name)
 
 
-def _counts(query: Shown) -> Iterator[dict[str, object]]:
-    yield {"counted": "results that wait", "rows": query.results(clear=False).num_rows}
-    yield {"counted": "results that stand", "rows": query.table().num_rows}
+def _counts(query: Shown) -> Iterator[tuple[object, ...]]:
+    yield "results that wait", query.results(clear=False).num_rows
+    yield "results that stand", query.table().num_rows
     for reason, rows in sorted(query.refused().items()):
-        yield {"counted": f"not taken: {reason}", "rows": rows}
+        yield f"not taken: {reason}", rows

@@ -12,6 +12,6 @@
 ['product', 'window_start', 'total']
 """
 
-from sqlwin.sql.bind import declared, script
+from sqlwin.sql.bind import declared, reads, script
 
-__all__ = ["declared", "script"]
+__all__ = ["declared", "reads", "script"]

@@ -44,7 +44,7 @@ from sqlwin.sql.sources import declarations
 from sqlwin.sql.sources.derived import derived
 from sqlwin.sql.sources.files import Infer, NamedFiles
 from sqlwin.sql.sources.from_clause import Known, View, of_rows
-from sqlwin.sql.sources.readers import read_often
+from sqlwin.sql.sources.readers import made_names, read_names, read_often
 from sqlwin.sql.syntax.hints import JOIN_WINDOW, sized
 from sqlwin.sql.syntax.parser import statements
 from sqlwin.sql.text import ast
@@ -99,14 +99,39 @@ def declared(
     >>> sorted(declared("CREATE STREAM Orders (n INT); SELECT n FROM orders JOIN products"))
     ['orders']
     """
+    return _streams(_parsed(text, params, functions))
+
+
+def reads(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Names that the queries of a text read: of its own streams, in lower case, and of others.
+
+    >>> own, others = reads("CREATE STREAM orders (n INT); SELECT n FROM Orders JOIN Products")
+    >>> sorted(own), sorted(others)
+    (['orders'], ['Products'])
+    """
+    found = _parsed(text)
+    read = frozenset(read_names(found))
+    made = frozenset(map(str.lower, made_names(found)))
+    others = frozenset(name for name in read if name.lower() not in made)
+    return frozenset(map(str.lower, read)) & _streams(found), others
+
+
+def _streams(found: Sequence[ast.Statement]) -> frozenset[str]:
+    return frozenset(s.name.text.lower() for s in found if isinstance(s, ast.CreateStream))
+
+
+def _parsed(
+    text: str,
+    params: Mapping[str, str] | None = None,
+    functions: Sequence[PythonAggregate] = (),
+) -> tuple[ast.Statement, ...]:
     prepared = prepare(text, params or {})
     try:
         with room():
             refuse_deep(prepared.text)
-            found = statements(prepared.text, checked(functions))
+            return tuple(statements(prepared.text, checked(functions)))
     except QueryError as error:
         raise prepared.located(error) from None
-    return frozenset(s.name.text.lower() for s in found if isinstance(s, ast.CreateStream))
 
 
 @dataclass

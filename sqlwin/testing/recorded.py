@@ -16,8 +16,8 @@ from pathlib import Path
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.properties.facts import sources_of, tables_of
+from sqlwin.runtime.connectors.pieces import every_piece
 from sqlwin.runtime.connectors.sources import FileSource, Source, source_of
-from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.schema import PART, SEQ
 from sqlwin.testing.cells import Table, cell, of_arrow, write
@@ -85,13 +85,9 @@ def _feed(stream: str, rows: Table) -> Block:
 def _first(stream: Stream, base: Path, rows: int) -> Table:
     """Malformed rows of a file among them, for they are part of what comes; of another source
     they are passed over."""
-    source, progress = source_of(stream), FileProgress()
-    source.find(progress, base, ends=True)
-    found: list[Table] = []
-    for number in progress.left():
-        piece = progress.piece(number)
-        located = replace(piece, path=source.split(piece.path, base))
-        found.append(_read(source, located, number))
+    source, found = source_of(stream), list[Table]()
+    for piece, number in every_piece(source, base):
+        found.append(_read(source, piece, number))
         if sum(len(each.rows) for each in found) >= rows:
             break
     every = tuple(row for each in found for row in each.rows)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlwin.charting import charting
+from sqlwin.charting import FONT, charting
 from sqlwin.timeline.marks import KINDS, Marks, labels, marks, most_lanes
 from sqlwin.timeline.recording import Recording
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import altair as alt
 
 Spec = dict[str, Any]
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 INK, FAINT, GRID = "#1f2933", "#7b8794", "#e8ecf0"
 COLORS = ("#8a97a6", "#d9480f", "#c2255c", "#343a40", "#e6a700", "#1c7ed6", "#f76707")
 BAR = "M-1.1,-0.5H1.1V0.5H-1.1Z"
@@ -31,6 +30,9 @@ CLOCK = {
     "day": "%b %d",
     "week": "%b %d",
 }
+
+_SHOWN_OTHERWISE = ("image", "title")
+"""Of a tooltip: one would be loaded from where its value says, the other is its head."""
 
 
 def spec(recording: Recording, width: int | str = WIDTH, height: int | None = None) -> Spec:
@@ -253,11 +255,20 @@ class _Axes:
 
     def _emitted(self, columns: tuple[str, ...]) -> list[Any]:
         about = {"what": "emitted", "op": "op", "revision": "revision", "window": "window"}
-        values = {f"c{number}": name for number, name in enumerate(columns)}
+        taken = {*about.values(), "batch", *_SHOWN_OTHERWISE}
+        values = {f"c{number}": _free(name, taken) for number, name in enumerate(columns)}
         return self._tips(**about, **values, batch="batch")
 
     def _tips(self, **fields: str) -> list[Any]:
         return [self.alt.Tooltip(f"{name}:N", title=title) for name, title in fields.items()]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A title that no other value of the tooltip has: `op` in backquotes, as in SQL."""
+    while name in taken:
+        name = f"`{name}`"
+    taken.add(name)
+    return name
 
 
 def _op(retracted: bool) -> str:

@@ -66,7 +66,7 @@ def read(lines: Iterable[str]) -> Recording:
 
 def load(path: Path) -> Recording:
     try:
-        return read(path.read_text(encoding="utf-8").splitlines())
+        return read(path.read_text(encoding="utf-8").split("\n"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"cannot read {path}: {why}") from None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.connectors.pieces import every_piece
 from sqlwin.runtime.connectors.sources import source_of
-from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.schema import PART, SEQ
 
 
@@ -19,13 +18,9 @@ def first_rows(stream: Stream, base: Path, rows: int) -> pl.DataFrame:
 
     InputError where there are none.
     """
-    source, progress = source_of(stream), FileProgress()
-    source.find(progress, base, ends=True)
-    found: list[pl.DataFrame] = []
-    for number in progress.left():
-        piece = progress.piece(number)
-        located = replace(piece, path=source.split(piece.path, base))
-        found.append(source.read(located, number).rows.head(rows - sum(map(len, found))))
+    source, found = source_of(stream), list[pl.DataFrame]()
+    for piece, number in every_piece(source, base):
+        found.append(source.read(piece, number).rows.head(rows - sum(map(len, found))))
         if sum(map(len, found)) >= rows:
             break
     if not sum(map(len, found)):

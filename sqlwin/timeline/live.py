@@ -8,18 +8,19 @@ can take.
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from sqlwin.charting import charting
 from sqlwin.errors import InputError
+from sqlwin.http_server import HERE, Answer, Unopened, serving
 from sqlwin.instants import END, START, format_duration, format_instant
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.metrics import QueryMetrics
@@ -32,8 +33,8 @@ from sqlwin.timeline.recorder import Recorder
 from sqlwin.timeline.recording import Batch, Recording
 from sqlwin.timeline.selection import fitted
 
-HERE = "127.0.0.1"
-HOSTS = (HERE, "localhost")
+_HOST = re.compile(r"(127\.0\.0\.1|localhost)(:\d{1,5})?", re.IGNORECASE | re.ASCII)
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 KEPT = 200
 """Batches."""
 MOST_MARKS = 1_500
@@ -43,7 +44,8 @@ RATE_SECONDS = 10.0
 
 @dataclass
 class _Query:
-    """version: grows with each batch. totals: of rows by what became of them."""
+    """version: grows with each batch. totals: of rows by what became of them. cut: whether a batch
+    had more rows than are kept."""
 
     recorder: Recorder
     about: Recording
@@ -52,12 +54,22 @@ class _Query:
     totals: dict[str, int] = field(default_factory=dict)
     last: QueryMetrics | None = None
     version: int = 0
+    cut: bool = False
+
+    def keep(self, batch: Batch) -> None:
+        alone = fitted(replace(self.recorder.empty, batches=(batch,)), MOST_MARKS)
+        self.batches.append(alone.batches[0])
+        self.cut = self.cut or bool(alone.notes)
+        self.version += 1
 
     @property
     def recording(self) -> Recording:
         notes, numbers = list(self.about.notes), [batch.number for batch in self.batches]
         if numbers and numbers[0] > 1:
             notes.append(f"of {numbers[-1]:,} batches the last {len(numbers)} are drawn")
+        if self.cut:
+            kept = f"at most about {MOST_MARKS:,} rows are kept, and as many emissions"
+            notes.append(f"of a batch {kept}")
         shown = replace(self.about, batches=tuple(self.batches), notes=tuple(notes))
         return fitted(shown, MOST_MARKS)
 
@@ -119,9 +131,8 @@ class Live:
         query = self.queries[rows.query]
         with self.lock:
             batch = recorded(query.recorder, rows)
-            query.batches.append(batch)
+            query.keep(batch)
             query.count(rows, batch, time.monotonic())
-            query.version += 1
 
     def metrics(self, metrics: QueryMetrics) -> None:
         with self.lock:
@@ -151,42 +162,29 @@ class Live:
 def served(live: Live, port: int) -> Iterator[str]:
     """The address of the page. InputError for a port that cannot be listened on."""
 
-    class Answers(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked = urlsplit(self.path)
-            given = {name: values[-1] for name, values in parse_qs(asked.query).items()}
-            number, after = given.get("query", "0"), given.get("after", "0")
-            known = number.isdecimal() and int(number) < len(live.queries) and after.isdecimal()
-            local = self.headers.get("Host", "").rpartition(":")[0] in HOSTS
-            if not (known and local and asked.path in ("/", "/data")):
-                self._send(404, "text/plain", "/, /data\n")
-            elif asked.path == "/":
-                self._send(200, "text/html", live.page(int(number)))
-            else:
-                found = live.data(int(number), int(after))
-                self._send(200, "application/json", json.dumps(found, ensure_ascii=False))
-
-        def _send(self, code: int, kind: str, text: str) -> None:
-            body = text.encode()
-            self.send_response(code)
-            self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cache-Control", "no-store")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
+    def answer(path: str, host: str) -> Answer:
+        asked = urlsplit(path)
+        given = {name: values[-1] for name, values in parse_qs(asked.query).items()}
+        number, after = _number(given.get("query", "0")), _number(given.get("after", "0"))
+        known = number is not None and number < len(live.queries) and asked.path in ("/", "/data")
+        if not known or number is None or after is None or not _local(host):
+            return 404, "text/plain; charset=utf-8", "/, /data\n"
+        if asked.path == "/":
+            return 200, "text/html; charset=utf-8", live.page(number)
+        found = json.dumps(live.data(number, after), ensure_ascii=False)
+        return 200, "application/json; charset=utf-8", found
 
     try:
-        server = ThreadingHTTPServer((HERE, port), Answers)
-    except (OSError, OverflowError) as failure:
-        why = getattr(failure, "strerror", None) or failure
-        raise InputError(f"--ui {port} cannot be opened: {why}") from None
-    thread = threading.Thread(target=server.serve_forever, name="sqlwin-ui", daemon=True)
-    thread.start()
-    try:
-        yield f"http://{HERE}:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-        server.server_close()
+        with serving(HERE, port, "sqlwin-ui", answer) as taken:
+            yield f"http://{HERE}:{taken}/"
+    except Unopened as failure:
+        raise InputError(f"--ui {port} cannot be opened: {failure}") from None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if _NUMBER.fullmatch(text) else None
+
+
+def _local(host: str) -> bool:
+    """Whether a page of this machine asks, and no other under the name of another."""
+    return _HOST.fullmatch(host) is not None

@@ -80,11 +80,9 @@ def marks(recording: Recording) -> dict[str, list[dict[str, Any]]]:
     return made
 
 
-def labels(recording: Recording) -> list[str]:
+def labels(recording: Recording) -> dict[str, str]:
     """Of the bands, by number of the batch."""
-    named = {batch.number: batch for batch in recording.batches}
-    last = max(named, default=0)
-    return [_label(named[n]) if n in named else "" for n in range(last + 2)]
+    return {str(batch.number): _label(batch) for batch in recording.batches}
 
 
 def _label(batch: Batch) -> str:

@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,15 +28,33 @@ WITHOUT_ROWS = "on Spark rows are read by its workers: of them only counts are k
 
 def named(script: Script) -> list[str]:
     """The queries of a script: by their sink, or their number from 1."""
-    return [
+    return distinct(
         query.sink.name if query.sink else str(number)
         for number, query in enumerate(script.queries, 1)
-    ]
+    )
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Those that differ in nothing but case are numbered.
+
+    >>> distinct(["a", "b", "A"])
+    ['a.1', 'b', 'A.2']
+    """
+    known = list(names)
+    times, seen = Counter(map(str.lower, known)), Counter[str]()
+    made = []
+    for name in known:
+        seen[name.lower()] += 1
+        made.append(f"{name}.{seen[name.lower()]}" if times[name.lower()] > 1 else name)
+    return made
 
 
 def name_of(file: Path, names: Sequence[str], number: int) -> Path:
-    """Each query of several has a file of its own."""
-    return file if len(names) == 1 else file.with_suffix(f".{names[number]}{file.suffix}")
+    """Each query of several has a file of its own, beside the others whatever its name is."""
+    if len(names) == 1:
+        return file
+    plain = distinct(re.sub(r"[^\w-]", "_", name) for name in names)
+    return file.with_name(f"{file.stem}.{plain[number]}{file.suffix}")
 
 
 def recorders(script: Script, title: str) -> list[Recorder]:

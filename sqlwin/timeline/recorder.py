@@ -1,13 +1,15 @@
 """The recorder of one query: the frames of each batch become a `Batch`.
 
 It keeps the event times of rows by their positions only where a row_key names rows, not windows.
-Rows are judged late by the watermark before their batch, as the query judges them.
+Rows are judged late by the watermark before their batch, as the query judges them; without a window
+none is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import polars as pl
 
@@ -30,11 +32,14 @@ from sqlwin.timeline.recording import (
     Recording,
     Watermark,
 )
-from sqlwin.windows import Ending, Unit
+from sqlwin.windows import Ending, Unit, Whole
 
 NULL = "NULL"
 MOST_WINDOWS = 1_000
 """Of one batch that are looked for before they are emitted."""
+
+MOST_POSITIONS = 1_000_000
+"""Of rows, whose event times are kept: an emission of an older one stands at the newest row."""
 
 
 @dataclass
@@ -103,8 +108,12 @@ class Recorder:
             parts = rows.select(PART, SEQ).iter_rows()
             pairs = zip(parts, times, strict=True)
             self.positions |= {(name, *at): time for at, time in pairs if time is not None}
+            excess = len(self.positions) - MOST_POSITIONS
+            for oldest in list(islice(self.positions, max(0, excess))):
+                del self.positions[oldest]
+        if self.places.counted or isinstance(self.shape, Whole):
+            mark = None
         late = [mark is not None and t is not None and t < mark for t in times]
-        late = [False] * len(late) if self.places.counted else late
         return [Arrival(name, *each) for each in zip(times, late, _rows(rows), strict=True)]
 
     def _times(self, stream: Stream, rows: pl.DataFrame) -> Sequence[int | None]:

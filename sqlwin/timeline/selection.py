@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
+from sqlwin.errors import InputError
 from sqlwin.instants import format_instant
 from sqlwin.timeline.recording import Arrival, Batch, Emission, Expired, Recording
 
@@ -29,7 +30,12 @@ class Part:
     batches: tuple[int | None, int | None] = (None, None)
 
     def of(self, recording: Recording) -> Recording:
-        """The recording cut to this part, with a note of what it is."""
+        """The recording cut to this part, with a note of what it is. InputError where neither rows
+        nor results have a column of `only`."""
+        known = _known(recording) if self.only else ()
+        missing = next((name for name in self.only if name not in known), None)
+        if missing is not None:
+            raise InputError(f"--only: no column {missing}; there are {', '.join(known)}")
         batches = tuple(
             self._cut(batch, recording.columns)
             for batch in recording.batches
@@ -71,6 +77,15 @@ class Part:
         first, last = self.batches
         if self.batches != (None, None):
             yield f"batches {first or 'from the first'} to {last or 'the last'}"
+
+
+def _known(recording: Recording) -> Sequence[str]:
+    """Of results, and of rows."""
+    names = dict.fromkeys(recording.columns)
+    for batch in recording.batches:
+        for row in batch.arrivals:
+            names |= dict.fromkeys(row.row)
+    return sorted(names)
 
 
 def _within(number: int, low: int | None, high: int | None) -> bool:

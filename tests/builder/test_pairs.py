@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from sqlwin import cumulate, hop, over, session, sliding, tumble
 from sqlwin.builder.query import QueryBuilder
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.ir.nodes import Query
+from sqlwin.schema import RESERVED
 from sqlwin.sql import script
 
 ORDERS = sqlwin.stream(
@@ -24,6 +27,8 @@ ORDERS = sqlwin.stream(
 )
 SHIPMENTS = sqlwin.stream("shipments", {"id": "BIGINT", "cost": "INT", "at": "TIMESTAMP"}, ts="at")
 PRODUCTS = sqlwin.stream("products", {"product": "STRING", "maker": "STRING"}, static=True)
+OTHER_ORDERS = sqlwin.stream("Orders", {"id": "INT", "at": "TIMESTAMP"}, ts="at")
+STATIC_ORDERS = sqlwin.stream("orders", {"id": "BIGINT"}, static=True)
 MINUTE = ORDERS.window(tumble("1 minute"))
 TUMBLE = "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
 EDGES = "window_start, window_end"
@@ -151,6 +156,49 @@ PAIRS = {
         LEFT.join(PRODUCTS.alias("p"), "o.product = p.product", "left").select("o.id", "p.maker"),
         "SELECT o.id, p.maker FROM orders o LEFT JOIN products p ON o.product = p.product",
     ),
+    "join of a part": (
+        LEFT.where("value > 1").join(RIGHT.where("s.cost > 2"), "o.id = s.id", within="1 hour")
+        .select("o.id", "s.cost"),
+        "SELECT o.id, s.cost FROM (SELECT * FROM orders o WHERE value > 1) o JOIN "
+        "(SELECT * FROM shipments s WHERE s.cost > 2) s WITHIN 1 HOUR ON o.id = s.id",
+    ),
+    "join of results": (
+        MINUTE.group_by("product").agg(n="COUNT(*)").emit(late="never").retain("2 hours")
+        .alias("c").join(PRODUCTS.alias("p").select("product"), "c.product = p.product")
+        .select("c.n"),
+        f"SELECT c.n FROM (SELECT product, window_start, window_end, COUNT(*) AS n {TUMBLE} "
+        "GROUP BY product, window_start, window_end EMIT LATE NEVER RETAIN 2 HOURS) c "
+        "JOIN (SELECT product FROM products) p ON c.product = p.product",
+    ),
+    "join of a join": (
+        LEFT.join(RIGHT, "o.id = s.id", within="1 hour").where("s.cost > 2")
+        .select("o.id", "o.product").alias("j")
+        .join(PRODUCTS.alias("p"), "j.product = p.product").select("j.id", "p.maker"),
+        "SELECT j.id, p.maker FROM (SELECT o.id, o.product FROM orders o JOIN shipments s "
+        "WITHIN 1 HOUR ON o.id = s.id WHERE s.cost > 2) j "
+        "JOIN products p ON j.product = p.product",
+    ),
+    "join to a join": (
+        PRODUCTS.alias("p").join(
+            LEFT.join(RIGHT, "o.id = s.id", within="1 hour").select("o.product").alias("j"),
+            "j.product = p.product", "right",
+        ).select("p.maker"),
+        "SELECT p.maker FROM products p RIGHT JOIN (SELECT o.product FROM orders o JOIN "
+        "shipments s WITHIN 1 HOUR ON o.id = s.id) j ON j.product = p.product",
+    ),
+    "three joins": (
+        LEFT.join(PRODUCTS.alias("p"), "o.product = p.product")
+        .join(PRODUCTS.alias("q"), "o.product = q.product").select("p.maker"),
+        "SELECT p.maker FROM orders o JOIN products p ON o.product = p.product "
+        "JOIN products q ON o.product = q.product",
+    ),
+    "windows of a join": (
+        LEFT.join(PRODUCTS.alias("p"), "o.product = p.product").select("o.ts", "p.maker")
+        .window(tumble("1 minute"), time="ts").group_by("maker").agg(n="COUNT(*)"),
+        "SELECT maker, window_start, window_end, COUNT(*) AS n FROM TUMBLE(TABLE (SELECT o.ts, "
+        "p.maker FROM orders o JOIN products p ON o.product = p.product), DESCRIPTOR(ts), "
+        "INTERVAL '1' MINUTE) GROUP BY maker, window_start, window_end",
+    ),
     "windows of windows": (
         MINUTE.group_by("product").agg(n="COUNT(*)").as_source("c")
         .window(tumble("1 hour"), time="window_end").agg(most="MAX(n)"),
@@ -158,6 +206,21 @@ PAIRS = {
         f"window_start, window_end, COUNT(*) AS n {TUMBLE} GROUP BY product, window_start, "
         "window_end), DESCRIPTOR(window_end), INTERVAL '1' HOUR) AS c "
         "GROUP BY window_start, window_end",
+    ),
+    "a chosen list of a group": (
+        MINUTE.group_by("product", day="DATE(ts)").select("product", "day", "window_start",
+                                                          n="COUNT(*)"),
+        f"SELECT product, DATE(ts) AS day, window_start, COUNT(*) AS n {TUMBLE} "
+        "GROUP BY product, DATE(ts)",
+    ),
+    "a window that comes last": (
+        ORDERS.group_by("product").agg(n="COUNT(*)").window(tumble("1 minute")),
+        f"SELECT product, window_start, window_end, COUNT(*) AS n {TUMBLE} "
+        "GROUP BY product, window_start, window_end",
+    ),
+    "texts like comments": (
+        ORDERS.select("id", dashes="'--'", stars="'a/*b'").where("product <> '-- */'"),
+        "SELECT id, '--' AS dashes, 'a/*b' AS stars FROM orders WHERE product <> '-- */'",
     ),
     "distinct": (ORDERS.select("product").distinct(), "SELECT DISTINCT product FROM orders"),
 }  # fmt: skip
@@ -200,17 +263,20 @@ def test_lengths_and_clauses_may_be_any(
 def test_a_name_is_only_ever_a_name(text: str) -> None:
     """Whatever it holds: quotes, brackets, words of SQL."""
     built = ORDERS.select(**{text: "value"})
-    try:
-        (query,) = built.script().queries
-    except (QueryError, InputError):
-        return  # such as two names that differ by case alone, or one of sqlwin's own
+    refused = "sqlwin's own" if text.startswith(RESERVED) else "variable of a Spark session"
+    if text.startswith(RESERVED) or re.search(r"\$\{\S+\}", text):
+        with pytest.raises(QueryError, match=refused):
+            built.script()
+        return
+    (query,) = built.script().queries
     assert [column.name for column in query.plan.schema] == [text]
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "value,", "value, ts", "value FROM orders", "value; SELECT 1", "(value", "value)", "1 --",
-     "value /* all */", "value FROM x WHERE TRUE", "value FROM x GROUP BY 1", "DISTINCT value"],
+     "value /* all */", "value FROM x WHERE TRUE", "value FROM x GROUP BY 1", "DISTINCT value",
+     "value AS m", "value m", "*", "orders.*", "* EXCEPT (id)", "value /*", "'-- */' /* '", 5],
 )  # fmt: skip
 def test_an_expression_is_one_expression(text: str) -> None:
     for build in (
@@ -239,8 +305,25 @@ def test_parameters_get_their_values_when_it_is_bound() -> None:
         (lambda: ORDERS.emit(), "emit says when"),
         (lambda: ORDERS.retain(), "retain says how long"),
         (lambda: ORDERS.retain(rows=-1), "no count of rows"),
+        (lambda: sliding(rows=2.5), "2.5 is no count of rows"),
+        (lambda: sliding(rows=-2), "-2 is no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows=-2), "-2 is no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows=2.5), "2.5 is no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows="5 minutes"), "no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows=True), "True is no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", rows=1, following=-1), "no count of rows"),
+        (lambda: over("COUNT(*)", order_by="ts", range=5), "5 is no duration"),
+        (lambda: LEFT.join(RIGHT, "TRUE", "left; DROP"), "'left; DROP' is no join; legal is inn"),
+        (lambda: LEFT.join(OTHER_ORDERS.alias("x"), "TRUE"), "Orders is the name of two diff"),
+        (lambda: LEFT.join(STATIC_ORDERS.alias("x"), "TRUE"), "orders is the name of two diff"),
+        (lambda: MINUTE.window(hop(size="2 minutes", every="1 minute")), "another window"),
+        (lambda: ORDERS.select(5), "5 is no name"),
         (lambda: ORDERS.expired(), "expired says one thing"),
         (lambda: LEFT.join(RIGHT, "o.id = s.id", grace="1 minute"), "a grace belongs to within"),
+        (lambda: ORDERS.where("value > 1").join(RIGHT, "TRUE"), r"needs a name: \.alias\('o'\)"),
+        (lambda: LEFT.join(SHIPMENTS.select("id"), "TRUE"), "needs a name"),
+        (lambda: PRODUCTS.join(LEFT.join(RIGHT, "TRUE"), "TRUE"), "needs a name"),
+        (lambda: LEFT.join(RIGHT, "TRUE").where("TRUE").join(PRODUCTS, "TRUE"), "needs a name"),
         (lambda: over("SUM(value)", range="1 minute", rows=1), "in time, by range, or in rows"),
         (lambda: over("SUM(value)", following=1), "how far it reaches before"),
     ],
@@ -248,6 +331,14 @@ def test_parameters_get_their_values_when_it_is_bound() -> None:
 def test_a_mistake_is_told_where_it_is_made(build, message) -> None:
     with pytest.raises(InputError, match=message):
         build()
+
+
+def test_a_query_in_an_expression_reads_streams_that_are_given() -> None:
+    makers = sqlwin.stream(pa.schema([("maker", pa.string())]))
+    built = ORDERS.select("id").where("product IN (SELECT maker FROM makers)")
+    assert sqlwin.query(built, tables={"makers": makers}).streams == ("orders", "makers")
+    with pytest.raises(InputError, match="orders is the name of two different streams"):
+        sqlwin.query(ORDERS, streams={"orders": makers})
 
 
 def test_a_builder_never_changes() -> None:

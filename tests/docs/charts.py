@@ -1,16 +1,21 @@
 """The images of the docs, drawn as `sqlwin timeline` draws: `make pictures` draws all anew.
 
-Those of pages about windows are drawn from the golden on the page, so they show what it says.
+Each page about windows has one, drawn from the golden on the page, so it shows what that says. It
+begins with a stamp of what is drawn, by which a test knows whether it is current: how wide a text
+is depends on the fonts of the machine, what is drawn does not.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from sqlwin.sql import script
 from sqlwin.testing.golden import load, parse
-from sqlwin.timeline.chart import png, spec
+from sqlwin.timeline.chart import Spec, png, spec, svg
 from sqlwin.timeline.recording import Recording
 from sqlwin.timeline.replays import of_golden, of_query
 from sqlwin.timeline.selection import Part
@@ -46,14 +51,23 @@ def of_page(name: str) -> Callable[[], Recording]:
 IMAGES: Mapping[str, tuple[Callable[[], Recording], int | None]] = {
     "delay_trend": (of_flights, 490),
     "late": (of_late_rows, None),
-    "session": (of_page("session"), None),
-    "hopping": (of_page("hopping"), 330),
 }
-"""What is drawn, and how many pixels high the plot is."""
+"""What is drawn as PNG, and how many pixels high the plot is."""
+WINDOWS = {page.stem: of_page(page.stem) for page in (REPO / "docs" / "windows").glob("*.md")}
+"""What is drawn as SVG, by the name of the page."""
+
+
+def stamp(drawn: Spec) -> str:
+    """The same whatever else was drawn before: Altair numbers its views."""
+    text = re.sub(r"view_\d+", "view", json.dumps(drawn, sort_keys=True))
+    return f"<!-- {sha256(text.encode()).hexdigest()} -->"
 
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
+    for name, made in WINDOWS.items():
+        drawn = spec(made())
+        (FOLDER / f"{name}.svg").write_text(f"{stamp(drawn)}\n{svg(drawn)}\n", encoding="utf-8")
     for name, (made, height) in IMAGES.items():
         drawn = spec(made(), height=height)
         images = (png(drawn, scale) for scale in SCALES)

@@ -17,10 +17,12 @@ from pathlib import Path
 
 from sqlwin.instants import format_instant, parse_instant
 from sqlwin.kernels.panes import pane_of
+from sqlwin.plan.ir.nodes import Node, WindowAggregate
+from sqlwin.plan.properties.facts import window_of
 from sqlwin.sql import script
 from sqlwin.testing.cells import Table, read
 from sqlwin.testing.golden import Golden, Step, parse
-from sqlwin.windows import CalendarWindow, Ending, Unit
+from sqlwin.windows import CalendarWindow, Ending, Unit, Whole
 
 SECOND = 1_000_000
 HOUR, DAY = 3_600 * SECOND, 86_400 * SECOND
@@ -103,18 +105,25 @@ def draw(golden: Golden) -> str:
 
 
 def _moments(golden: Golden) -> Iterator[Moment]:
-    stream = script(golden.query).streams[0]
+    asked = script(golden.query)
+    stream, windowed = asked.streams[0], not _whole(asked.queries[0].plan)
     reached: int | None = None
     taken = 0
     for step in golden.steps():
         check = step.check("expect")
         bars = tuple(_bars(read(check.lines))) if check else ()
         numbers = any(bar.closing == "#" for bar in bars)
-        rows = tuple(_rows(step, taken if numbers else None, reached))
+        rows = tuple(_rows(step, taken if numbers else None, reached if windowed else None))
         taken += len(step.rows.rows)
         before, reached = reached, _reached(step, reached, stream.delay)
         moved = reached if reached != before and not numbers else None
         yield Moment(_named(step), rows, moved, bars)
+
+
+def _whole(plan: Node) -> bool:
+    """Whether it has no window, so that no row is late."""
+    window = window_of(plan)
+    return isinstance(window, WindowAggregate) and isinstance(window.window, Whole)
 
 
 def _named(step: Step) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
+from sqlwin.timeline.chart import spec
 from tests.docs.blocks import PAGES, REPO, SHELL, blocks
-from tests.docs.charts import FOLDER, IMAGES, MOST_BYTES
+from tests.docs.charts import FOLDER, IMAGES, MOST_BYTES, WINDOWS, stamp
 
 WHOLE_MONTH = ["queries/delay_trend.sql", "-o", "flights.html"]
 COMMANDS = [
@@ -26,9 +27,20 @@ def test_every_image_is_drawn_and_shown() -> None:
         for page in PAGES
         for found in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
     }
-    made = {FOLDER / f"{name}.png" for name in IMAGES}
+    made = {FOLDER / f"{name}.png" for name in IMAGES} | {
+        FOLDER / f"{name}.svg" for name in WINDOWS
+    }
     assert set(FOLDER.iterdir()) == made <= shown
     assert {path.name for path in made if path.stat().st_size >= MOST_BYTES} == set()
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_the_picture_of_a_kind_of_windows_is_current(name: str) -> None:
+    """`make pictures` draws it anew."""
+    image = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    assert image.splitlines()[0] == stamp(spec(WINDOWS[name]()))
+    page = (REPO / "docs" / "windows" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"](../pictures/{name}.svg)" in page
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -66,7 +67,27 @@ def test_a_source_is_asked_for_more_only_when_results_are_used_up() -> None:
         process = sqlwin.query(SQL).process(slowly(BATCHES, asked))
         await anext(process)
         assert asked == [0, 1]
-        await process.aclose()  # type: ignore[attr-defined]
+        await process.aclose()
+
+    asyncio.run(first())
+
+
+def test_who_stops_early_closes_the_source_at_once() -> None:
+    closed: list[str] = []
+
+    async def source() -> AsyncIterator[Any]:
+        try:
+            for batch in BATCHES:
+                yield batch
+        finally:
+            await asyncio.sleep(0)
+            closed.append("source")
+
+    async def first() -> None:
+        async with aclosing(sqlwin.query(SQL).process(source())) as process:
+            async for _ in process:
+                break
+        assert closed == ["source"]
 
     asyncio.run(first())
 

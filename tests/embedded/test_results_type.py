@@ -5,9 +5,11 @@ from __future__ import annotations
 import pickle
 
 import duckdb
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from pandas.api.interchange import from_dataframe
 
 import sqlwin
 from sqlwin.runtime.rows.html import MOST_LETTERS, MOST_ROWS
@@ -68,6 +70,31 @@ def test_every_table_of_a_query_is_one(query) -> None:
         assert type(rows) is Results
         assert isinstance(rows, pa.Table)
         assert rows.pl().shape == (rows.num_rows, rows.num_columns)
+
+
+def test_arrays_and_frames_of_others_have_its_rows_and_columns() -> None:
+    table = pa.table({"a": [1, 2, 3], "b": [4, 5, 6]})
+    results = Results(table)
+    assert np.asarray(results).tolist() == [[1, 4], [2, 5], [3, 6]]
+    assert np.array(results, dtype="float32").dtype == np.float32
+    assert from_dataframe(results.__dataframe__()).equals(table.to_pandas())
+    assert {"pl", "df", "arrow", "to_pylist", "column_names", "num_rows"} <= set(dir(results))
+    assert "_repr_html_" in dir(results)
+
+
+def test_html_has_instants_beyond_datetime_and_names_that_are_there_twice() -> None:
+    far = pa.array([10**18, -(10**18), None], pa.int64()).cast(pa.timestamp("us", "UTC"))
+    page = Results(pa.table([far, pa.array([1, 2, 3])], names=["n", "n"]))._repr_html_()
+    for text in ("+33658-09-27 01:46:40Z", "-29719-04-05 22:13:20Z", ">NULL<", ">3<"):
+        assert text in page
+    days = pa.array([3 * 10**6], pa.int32()).cast(pa.date32())
+    assert "10183" in Results(pa.table({"d": days}))._repr_html_()
+    within = pa.StructArray.from_arrays([far], ["at"])
+    assert "out of range" in Results(pa.table({"s": within}))._repr_html_()
+
+
+def test_a_name_that_is_there_twice_is_printed() -> None:
+    assert "b" in repr(Results(pa.table([["a"], ["b"]], names=["n", "n"])))
 
 
 def test_html_escapes_colours_and_says_null(query) -> None:

@@ -8,12 +8,16 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+from urllib.parse import quote
 
+import polars as pl
 import pytest
 import vl_convert
 
 from sqlwin.cli import main
 from sqlwin.errors import SqlwinError
+from sqlwin.runtime.connectors.progress import BatchRows
+from sqlwin.schema import CHANGELOG_NAMES, PART, SEQ
 from sqlwin.sql import script
 from sqlwin.testing.golden import load
 from sqlwin.testing.runner import collect
@@ -60,8 +64,22 @@ def test_marks_of_a_batch_lie_in_its_band() -> None:
 
 def test_bands_are_named_after_their_steps() -> None:
     named = labels(of_golden(load(BATCHED)))
-    assert named[1:4] == ["1  feed orders", "2  clock 09:00:05", "3  feed orders"]
-    assert labels(Recording("t", (), (Batch(7, "batch"),)))[6:] == ["", "batch 7", ""]
+    assert list(named)[:3] == ["1", "2", "3"]
+    assert list(named.values())[:3] == ["1  feed orders", "2  clock 09:00:05", "3  feed orders"]
+    assert labels(Recording("t", (), (Batch(7, "batch"),))) == {"7": "batch 7"}
+
+
+COLUMNS = ("image", "title", "op", "`op`", "window", "batch", "revision", "emitted", "product")
+
+
+def test_every_column_is_in_the_tooltip_and_none_is_a_picture() -> None:
+    emission = Emission("+I", "full", 0, "[]", 0, 60, None, COLUMNS)
+    found = spec(Recording("t", COLUMNS, (Batch(1, "feed", emissions=(emission,)),)))
+    tips = [layer["encoding"].get("tooltip") for layer in found["layer"]]
+    titles = [[tip["title"] for tip in each] for each in tips if isinstance(each, list)]
+    assert all(len(set(each)) == len(each) for each in titles)
+    assert {"image", "title"}.isdisjoint(title for each in titles for title in each)
+    assert any(len(each) == 5 + len(COLUMNS) and "`image`" in each for each in titles)
 
 
 def test_what_meets_lies_in_lanes() -> None:
@@ -130,6 +148,7 @@ def test_the_command_writes_a_picture(
         (["-o", "out.pdf"], "out.pdf is none of .html, .svg, .png"),
         (["--rows", "7", "-o", "out.svg"], "--rows is of a script that is run; a golden has been"),
         (["--only", "tea", "-o", "out.svg"], "--only 'tea' is not column=value"),
+        (["--only", "prodct=tea", "-o", "out.svg"], "--only: no column prodct; there are n, pro"),
         (["--from", "noon", "-o", "out.svg"], "--from 'noon' is not an ISO 8601 instant"),
         (["--from", "2030-01-01T00:00:00Z", "-o", "out.svg"], "has nothing to draw"),
     ],
@@ -138,6 +157,27 @@ def test_the_command_says_what_is_wrong(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["timeline", str(BATCHED), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rows", "0"], "--rows: 0 is not a number from 1 to 1,000,000,000"),
+        (["--rows", "-1"], "--rows: -1 is not a number from 1 to"),
+        (["--rows", "9" * 30], "9 is not a number from 1 to 1,000,000,000"),
+        (["--batches", "9" * 5000], "9 is not a number from 1 to 100,000"),
+        (["--batches", "few"], "--batches: few is not a number from 1 to 100,000"),
+        (["--pace", "-1"], "--pace: -1 is not a number from 0 to 1,000,000,000"),
+        (["--pace", "nan"], "--pace: nan is not a number from 0 to 1,000,000,000"),
+        (["--pace", "1e300"], "--pace: 1e300 is not a number from 0 to 1,000,000,000"),
+    ],
+)
+def test_a_number_out_of_range_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["timeline", str(REPO / "queries" / "delay_trend.sql"), *arguments])
     assert message in capsys.readouterr().err
 
 
@@ -187,6 +227,63 @@ def test_the_live_page_answers_this_machine_alone() -> None:
                 urllib.request.urlopen(request)
             refused.value.close()
             assert refused.value.code == 404
+
+
+def test_the_live_page_takes_the_names_of_this_machine() -> None:
+    live = Live(script(ONE), "delays", counted=True)
+    with served(live, 0) as address:
+        port = address.rstrip("/").rpartition(":")[2]
+        taken = ["localhost", "LOCALHOST", "127.0.0.1", f"localhost:{port}"]
+        refused = ["", "evil", "localhost.evil", "[::1", "localhost:evil:1", "127.0.0.1.evil:80"]
+        assert [status(address, host) for host in taken] == [200] * 4
+        assert [status(address, host) for host in refused] == [404] * 6
+        long = "9" * 5_000
+        asked = ("?query=" + long, "data?after=" + long, "?query=-1", "data?after=\u0663")
+        assert [status(f"{address}{quote(each, safe='?=')}") for each in asked] == [404] * 4
+
+
+def status(address: str, host: str | None = None) -> int:
+    try:
+        headers = {} if host is None else {"Host": host}
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        refused.close()
+        return refused.code
+
+
+ONE = """CREATE STREAM s (n INT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
+WITH (connector = 'files', path = 'rows.csv', format = 'csv'); SELECT n, ts FROM s"""
+
+
+def rows_of(number: int, count: int) -> BatchRows:
+    seqs = range(number * count, (number + 1) * count)
+    times = pl.Series("ts", seqs, dtype=pl.Int64).cast(pl.Datetime("us", "UTC"))
+    taken = pl.DataFrame({"n": seqs, PART: [0] * count, SEQ: seqs, "ts": times})
+    results = pl.DataFrame({name: [] for name in CHANGELOG_NAMES.values()})
+    errors = pl.DataFrame(
+        schema={"stream": pl.String, "ts": pl.Datetime("us"), "reason": pl.String}
+    )
+    return BatchRows(0, number, [("s", taken)], results, errors, {}, {}, 0, count)
+
+
+def test_a_live_page_keeps_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlwin.timeline.live.MOST_MARKS", 50)
+    monkeypatch.setattr("sqlwin.timeline.live.KEPT", 3)
+    monkeypatch.setattr("sqlwin.timeline.recorder.MOST_POSITIONS", 200)
+    live = Live(script(ONE), "rows", counted=False)
+    for number in range(1, 9):
+        live.rows(rows_of(number, 100))
+    (query,) = live.queries
+    assert max(len(batch.arrivals) for batch in query.batches) <= 50
+    assert len(query.recorder.positions) <= 200
+    assert max(seq for _, _, seq in query.recorder.positions) == 899
+    found = live.data(0, 0)
+    assert found["labels"] == {"6": "batch 6", "7": "batch 7", "8": "batch 8"}
+    assert found["notes"][:2] == (
+        "of 8 batches the last 3 are drawn",
+        "of a batch at most about 50 rows are kept, and as many emissions",
+    )
 
 
 def fetched(address: str) -> str:

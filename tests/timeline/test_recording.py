@@ -14,7 +14,7 @@ from sqlwin.sql import script
 from sqlwin.testing.golden import load, parse
 from sqlwin.timeline import files
 from sqlwin.timeline.observers import recording_file
-from sqlwin.timeline.recording import Batch, Emission, Recording, Window
+from sqlwin.timeline.recording import Arrival, Batch, Emission, Recording, Window
 from sqlwin.timeline.replays import of_golden, of_query
 
 REPO = Path(__file__).parents[2]
@@ -52,6 +52,15 @@ def test_a_late_row_and_the_correction_that_it_makes() -> None:
     minute, next_ = (at("09:00:00"), at("09:01:00")), (at("09:01:00"), at("09:02:00"))
     assert found.windows == (Window(*minute, 1, 1, 3), Window(*next_, 1, None, 1))
     assert {mark.at for batch in found.batches for mark in batch.watermarks} == {at("09:01:05")}
+
+
+def test_without_a_window_no_row_is_late() -> None:
+    found = recorded(
+        f"{ORDERS};\nSELECT product, COUNT(*) AS n FROM orders GROUP BY product",
+        "--- watermark orders 2024-01-01T09:05:00Z",
+        "--- feed orders\nproduct | value | ts\ntea | 1 | 2024-01-01T09:00:10Z",
+    )
+    assert [a.late for batch in found.batches for a in batch.arrivals] == [False]
 
 
 def test_an_expired_row_is_marked_with_its_reason() -> None:
@@ -147,10 +156,45 @@ def test_a_run_is_recorded_and_read_again(tmp_path: Path) -> None:
     assert [batch.read for batch in found.batches] == seen
     assert found.title == "departures"
     assert found.query == text
-    assert found.batches[1].arrivals[0].late is not None
     assert any(row.late for row in found.batches[1].arrivals)
     again = files.read([files.head(found), *map(files.line, found.batches)])
     assert again == found
+
+
+TWO = """CREATE STREAM s (n INT) WITH (connector = 'files', path = 'rows.csv', format = 'csv');
+CREATE SINK `{sink}` WITH (connector = 'none');
+INSERT INTO `{sink}` SELECT n FROM s; INSERT INTO `{sink}` SELECT n + 1 AS n FROM s; SELECT n FROM s
+"""
+
+
+@pytest.mark.parametrize(
+    ("sink", "names"),
+    [
+        ("totals", ["run.3.jsonl", "run.totals_1.jsonl", "run.totals_2.jsonl"]),
+        ("3", ["run.3_1.jsonl", "run.3_2.jsonl", "run.3_3.jsonl"]),
+        ("../a/b:c", ["run.3.jsonl", "run.___a_b_c_1.jsonl", "run.___a_b_c_2.jsonl"]),
+        (
+            "\u00e9t\u00e9",
+            ["run.3.jsonl", "run.\u00e9t\u00e9_1.jsonl", "run.\u00e9t\u00e9_2.jsonl"],
+        ),
+    ],
+)
+def test_each_query_has_a_file_of_its_own(sink: str, names: list[str], tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("n\n1\n", encoding="utf-8")
+    asked = script(TWO.format(sink=sink))
+    with recording_file(tmp_path / "run.jsonl", asked, "t", counted=False) as on_rows:
+        run(asked, RunOptions(tmp_path, on_rows=on_rows))
+    assert sorted(path.name for path in tmp_path.rglob("*.jsonl")) == names
+    read = [files.load(tmp_path / name) for name in names]
+    assert sorted(e.values for each in read for _, e in emissions(each)) == [("1",), ("1",), ("2",)]
+
+
+def test_a_text_with_any_sign_is_read_again(tmp_path: Path) -> None:
+    file, text = tmp_path / "run.jsonl", "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg"
+    arrived = Batch(1, text, arrivals=(Arrival("s", 1, row={"name": text}),))
+    made = Recording(text, ("name",), (arrived,))
+    file.write_text(f"{files.head(made)}\n{files.line(arrived)}\n", encoding="utf-8")
+    assert files.load(file) == made
 
 
 @pytest.mark.parametrize(

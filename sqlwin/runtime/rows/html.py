@@ -1,13 +1,13 @@
 """Tables and plans as HTML, for notebooks: escaped, bounded, with its style in the elements.
 
->>> cells = table(["op", "product"], [{"op": "+U", "product": "<tea>"}], 1)
+>>> cells = table(["op", "product"], [("+U", "<tea>")], 1)
 >>> "&lt;tea&gt;" in cells, "<tea>" in cells
 (True, False)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from html import escape
 
@@ -28,11 +28,11 @@ COLOURS = {
 _LINE = "font-family:monospace;white-space:pre-wrap"
 
 
-def table(names: Sequence[str], rows: Iterable[Mapping[str, object]], of: int) -> str:
+def table(names: Sequence[str], rows: Iterable[Sequence[object]], of: int) -> str:
     """rows: those to show; of: how many there are."""
     shown = list(rows)
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join(f"<tr>{''.join(_cell(name, row[name]) for name in names)}</tr>" for row in shown)
+    body = "".join(f"<tr>{''.join(map(_cell, names, row))}</tr>" for row in shown)
     count = f"{of:,} row{'' if of == 1 else 's'}"
     if len(shown) < of:
         count = f"{len(shown):,} of {count}"

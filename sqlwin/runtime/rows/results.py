@@ -1,11 +1,11 @@
 """What a query gives: rows as an Arrow table, with what a notebook and a DataFrame library ask for.
 
 `Results` stands in for the `pyarrow.Table` that it holds, which cannot be subclassed: Arrow's own
-code makes its tables. It has every attribute of the table, `isinstance` takes it for one, as of any
-transparent proxy, and it has Arrow's PyCapsule interface. So Polars, pandas, DuckDB and
-`pyarrow.table` read it as they read the table, without a copy. Only functions that are compiled
-against the type refuse it, with a TypeError: `pyarrow.parquet.write_table`,
-`pyarrow.concat_tables`. These take `arrow()`.
+code makes its tables. It passes on the table's attributes, `isinstance` takes it for one, and it
+has the protocols by which Polars, pandas, NumPy, DuckDB and `pyarrow.table` read a table: Arrow's
+PyCapsule interface, `__array__` and `__dataframe__`. Code that is compiled against Arrow's type,
+such as `pyarrow.parquet.write_table` and `pyarrow.concat_tables`, refuses it with a TypeError, and
+takes `arrow()`.
 
 >>> found = Results(pa.table({"product": ["tea"], "total": [5]}))
 >>> found.to_pylist(), found["total"].to_pylist(), len(found)
@@ -20,9 +20,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
+from polars.exceptions import DuplicateError
 
+from sqlwin.instants import format_instant
 from sqlwin.runtime.rows import html
 
 if TYPE_CHECKING:
@@ -86,16 +89,42 @@ class Results(pa.lib._Weakrefable):  # type: ignore[misc] # Arrow has no types
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._table.__arrow_c_stream__(requested_schema)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._table, dtype=dtype)  # a copy in any case
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+        return self._table.__dataframe__(nan_as_null=nan_as_null, allow_copy=allow_copy)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *dir(self._table)})
+
     def __repr__(self) -> str:
-        return str(self.pl())
+        try:
+            return str(self.pl())
+        except DuplicateError:  # of names
+            return str(self._table)
 
     def _repr_html_(self) -> str:
-        shown = self._table[: html.MOST_ROWS].to_pylist()
-        return html.table(self._table.column_names, shown, self._table.num_rows)
+        shown = self._table[: html.MOST_ROWS]
+        columns = [map(_value, column) for column in shown.columns]
+        rows = zip(*columns, strict=True) if columns else ()
+        return html.table(shown.column_names, list(rows), self._table.num_rows)
 
 
 def _arrow(rows: Results | pa.Table) -> pa.Table:
     return rows.arrow() if type(rows) is Results else rows
+
+
+def _value(cell: pa.Scalar) -> object:
+    """Python's, or a text where Python has none: its instants end with the year 9999."""
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        if pa.types.is_timestamp(cell.type):
+            micros = cell.cast(pa.timestamp("us", cell.type.tz)).value
+            return format_instant(micros).replace("T", " ")
+        plain = pa.types.is_date(cell.type)
+        return cell.cast(pa.string()).as_py() if plain else "out of range of Python"
 
 
 class PlanText(str):

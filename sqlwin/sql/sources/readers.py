@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 def read_often(statement: ast.Statement, known: Known) -> frozenset[str]:
     """Names in lower case, those of common table expressions among them."""
-    counted = Counter(_names(statement))
+    counted = Counter(map(str.lower, read_names(statement)))
     seen: set[str] = set()
     while more := [name for name in counted if name in known.views and name not in seen]:
         for name in more:
-            counted.update(_names(known.views[name].select))
+            counted.update(map(str.lower, read_names(known.views[name].select)))
         seen.update(more)
     return frozenset(name for name, times in counted.items() if times > 1)
 
@@ -39,7 +39,7 @@ def read_below(select: ast.Select, name: ast.Name, views: Mapping[str, View]) ->
 
     QueryError where that is more than can be bound. name: of the view.
     """
-    named = [views.get(each) for each in _names(select)]
+    named = [views.get(each.lower()) for each in read_names(select)]
     reads = sum(1 if view is None else view.reads for view in named)
     depth = 1 + max((view.depth for view in named if view is not None), default=0)
     if reads > RELATIONS:
@@ -53,14 +53,31 @@ def read_below(select: ast.Select, name: ast.Name, views: Mapping[str, View]) ->
     return reads, depth
 
 
-def _names(node: object) -> Iterator[str]:
-    """Of all that FROM reads, also as the table of a window function."""
-    if isinstance(node, ast.From | ast.Argument):
-        source = node.source if isinstance(node, ast.From) else node.value
+def read_names(node: object) -> Iterator[str]:
+    """Of all that FROM reads, also as the table of a window function; as they are written."""
+    if isinstance(node, ast.From | ast.WindowCall):
+        source = node.source if isinstance(node, ast.From) else _table(node)
         if isinstance(source, ast.Name) and not isinstance(source, ast.File):
-            yield source.text.lower()
-    inner = list(node) if isinstance(node, tuple) else []
+            yield source.text
+    yield from (name for each in _inner(node) for name in read_names(each))
+
+
+def made_names(node: object) -> Iterator[str]:
+    """Of the streams, views and common table expressions that are made in it."""
+    if isinstance(node, ast.CreateStream | ast.CreateView):
+        yield node.name.text
+    if isinstance(node, ast.Select):
+        yield from (name.text for name, _ in node.ctes)
+    yield from (name for each in _inner(node) for name in made_names(each))
+
+
+def _table(call: ast.WindowCall) -> object:
+    named = ((each.label or "data").lower() for each in call.arguments)
+    tables = (a.value for name, a in zip(named, call.arguments, strict=True) if name == "data")
+    return next(tables, None)
+
+
+def _inner(node: object) -> list[object]:
     if is_dataclass(node) and not isinstance(node, type):
-        inner = [getattr(node, field.name) for field in fields(node)]
-    for each in inner:
-        yield from _names(each)
+        return [getattr(node, field.name) for field in fields(node)]
+    return list(node) if isinstance(node, tuple) else []

@@ -132,6 +132,15 @@ def blanked(source: str) -> str:
     return _TOKENS.sub(put, source)
 
 
+def commented(source: str) -> bool:
+    """Whether it has a comment, or begins one; not what stands in a string.
+
+    >>> commented("a -- all of it"), commented("a = '--'")
+    (True, False)
+    """
+    return any(token["comment"] or token["open"] for token in _TOKENS.finditer(source))
+
+
 def _replaced(source: str, token: re.Match[str], params: Mapping[str, str]) -> str:
     if token["comment"]:
         return re.sub(r"[^\n]", " ", token["comment"])
