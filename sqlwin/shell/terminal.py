@@ -15,9 +15,9 @@ from pygments.lexers.sql import SqlLexer
 
 from sqlwin import __version__
 from sqlwin.errors import SqlwinError
+from sqlwin.interrupts import interruptible_statements
 from sqlwin.shell.commands import command
 from sqlwin.shell.completion import ShellCompleter
-from sqlwin.shell.interruption import interruptible
 from sqlwin.shell.session import Left, Session
 from sqlwin.shell.splitting import blank, is_command, split, whole
 
@@ -37,7 +37,7 @@ def interact(session: Session) -> None:
         except EOFError:
             return
         try:
-            with interruptible():
+            with interruptible_statements() as session.begins:
                 _answer(session, text)
         except KeyboardInterrupt:
             session.note("interrupted; the shell goes on")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.terminal import Terminal
 
 CLOSING = """
 import signal, sys, time
@@ -37,14 +40,27 @@ SELECT v FROM orders;
 """
 
 
+def interrupted(again: str) -> list[str]:
+    begin = f"import sys; sys.argv[0] = '{again}'\n{CLOSING}"
+    return [sys.executable, "-c", begin, "run", "q.sql", "--engine", "embedded"]
+
+
 @pytest.mark.parametrize("again", ["never", "closing", "ending"])
 def test_a_second_ctrl_c_leaves_no_traceback(tmp_path: Path, again: str) -> None:
     (tmp_path / "orders.jsonl").write_text('{"v": 1}\n')
     (tmp_path / "q.sql").write_text(TEXT)
-    begin = f"import sys; sys.argv[0] = '{again}'\n{CLOSING}"
-    command = [sys.executable, "-c", begin, "run", "q.sql", "--engine", "embedded"]
+    command = interrupted(again)
     ended = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
     line = "interrupted: nothing is kept; with --checkpoint DIR a run can go on where it was\n"
     assert (ended.stderr, ended.returncode) == (line, 130)
+
+
+def test_a_second_ctrl_c_leaves_a_cursor(tmp_path: Path) -> None:
+    (tmp_path / "orders.jsonl").write_text('{"v": 1}\n')
+    (tmp_path / "q.sql").write_text(TEXT)
+    with Terminal(interrupted("closing"), tmp_path, os.environ) as run:
+        assert run.ended() == 130
+        assert "\ninterrupted: nothing is kept" in run.text
+        assert not run.screen.cursor.hidden

@@ -61,5 +61,20 @@ def _follows_until_ctrl_c(shell: Terminal) -> None:
     shell.send("SELECT zone, fare FROM 'rides.csv';\r")
     shell.wait("north   1.0  +I  full         0")
     shell.send("\x03")
-    shell.wait("3 rows read, 3 results")
+    shell.wait("3 rows read, 3 results", 2)
     shell.wait("sqlwin>", 7)
+
+
+def test_ctrl_c_ends_each_query_that_follows(tmp_path: Path) -> None:
+    (tmp_path / "rides.csv").write_text(CSV)
+    env = {**os.environ, "SQLWIN_HISTORY": str(tmp_path / "history")}
+    with Terminal([*SQLWIN, "shell", "--follow"], tmp_path, env) as shell:
+        shell.wait("sqlwin>")
+        shell.send("SELECT zone FROM 'rides.csv'; SELECT fare FROM 'rides.csv';\r")
+        for result, times in (("north  +I", 2), (" 1.0  +I", 1)):
+            shell.wait(result, times)
+            shell.send("\x03")
+        shell.wait("3 rows read, 3 results", 2)
+        shell.wait("sqlwin>", 2)
+        shell.send("\x04")
+        assert shell.ended() == 0
