@@ -22,13 +22,13 @@ from sqlwin.sql import script
 from sqlwin.sql.sources.files import Infer
 from sqlwin.sql.syntax.parser import statements
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.prepared import prepare
+from sqlwin.sql.text.prepared import blanked, prepare
 
 _KINDS = {ast.CreateView: "view", ast.CreateSink: "sink"}
 _DROP = re.compile(
     r"\s*DROP\s+(STREAM|TABLE|VIEW|SINK)\s+(IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\Z", re.IGNORECASE
 )
-DECLARES = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:CREATE|SET)\b", re.IGNORECASE | re.DOTALL)
+_DECLARES = re.compile(r"\s*(?:CREATE|SET)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ class Declared:
     kind: str
     name: str
     text: str
+
+
+def declares(statement: str) -> bool:
+    """Whether it is CREATE or SET, whatever comments stand before it."""
+    return _DECLARES.match(blanked(statement)) is not None
 
 
 @dataclass
@@ -66,7 +71,7 @@ class Declarations:
         """DROP of something, whose name is returned; None for any other statement.
 
         InputError where there is none, or something else reads it."""
-        asked = _DROP.match(statement)
+        asked = _DROP.match(blanked(statement))
         if asked is None:
             return None
         kind, name = asked[1].lower(), asked[3].strip("`")

@@ -18,7 +18,7 @@ from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.screen import Progress, Show, screen
-from sqlwin.shell.declared import DECLARES, Declarations
+from sqlwin.shell.declared import Declarations, declares
 from sqlwin.shell.looking import checked, final, look
 from sqlwin.shell.splitting import split
 
@@ -51,7 +51,7 @@ class Session:
         dropped = self.declarations.drop(statement)
         if dropped is not None:
             self.note(f"{dropped} is dropped")
-        elif DECLARES.match(statement):
+        elif declares(statement):
             self.declarations.add(statement)
         else:
             self._ask(statement)

@@ -83,8 +83,26 @@ def test_only_the_last_clauses_are_a_look() -> None:
         "SELECT n FROM (SELECT n FROM s ORDER BY n LIMIT 3)",
         "SELECT 'ORDER BY' AS a FROM s -- LIMIT 3",
         "EXPLAIN SELECT n FROM s ORDER BY n",
+        "SELECT limit FROM s",
+        "SELECT n, limit AS most FROM s WHERE n = limit AND limit IS NOT NULL",
     ):
         assert look(text) == (text, None)
+    cut = look("SELECT n AS limit FROM s WHERE n < limit OR n = 1 LIMIT 3")[1]
+    assert cut is not None and cut.text == "LIMIT 3"
+
+
+def test_comments_before_a_statement_are_passed_over_in_linear_time() -> None:
+    comments = "/* of it */ -- and\n" * 10_000
+    known = Declarations()
+    assert known.drop(f"{comments}x") is None
+    assert look(f"{comments}x LIMIT 3")[1] is None
+    assert look(f"{comments}SELECT n FROM s LIMIT 3")[1] is not None
+    said = answered(
+        f"{comments}CREATE STREAM taps (n BIGINT);",
+        "/* all of it */ DROP /* now */ STREAM taps -- and no other\n;",
+        "\\d",
+    )
+    assert said == ""
 
 
 def test_a_scripts_query_has_no_order(capsys: pytest.CaptureFixture[str]) -> None:
