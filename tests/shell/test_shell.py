@@ -9,6 +9,8 @@ import pytest
 
 from sqlwin.cli import main
 from sqlwin.errors import InputError, QueryError
+from sqlwin.inference import inferred_from
+from sqlwin.shell import words
 from sqlwin.shell.declared import Declarations
 from sqlwin.shell.looking import look
 from sqlwin.shell.reading import read
@@ -166,6 +168,22 @@ def test_a_mistake_changes_nothing_and_points_into_the_statement() -> None:
         known.bind("SELECT n\nFROM tapps")
     assert "at line 2, column 6\n  | FROM tapps" in str(refused.value)
     assert [each.name for each in known.all] == ["taps"]
+
+
+def test_a_view_whose_file_is_gone_is_pointed_at() -> None:
+    known = Declarations(inferred_from(Path()))
+    known.add("CREATE STREAM taps (n BIGINT);")
+    known.add("CREATE VIEW dear AS\n  SELECT fare FROM 'rides.csv'")
+    assert declared(known, "") == ["taps", "dear", "n", "fare"]
+    Path("rides.csv").unlink()
+    with pytest.raises(QueryError) as refused:
+        known.bind("SELECT n\nFROM taps")
+    assert "at line 2, column 20\n  |   SELECT fare FROM 'rides.csv'\n" in str(refused.value)
+    assert declared(known, "") == ["taps", "dear", "n", "fare"]
+    words._cached.clear()
+    assert declared(known, "") == ["taps", "dear"]
+    Path("rides.csv").write_text(CSV)
+    assert declared(known, "") == ["taps", "dear", "n", "fare"]
 
 
 def test_commands_of_its_own() -> None:
