@@ -11,6 +11,7 @@ from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.output.defaults import create_output
 from pygments.lexers.sql import SqlLexer
 
 from sqlwin import __version__
@@ -66,6 +67,7 @@ def _prompt(session: Session) -> PromptSession[str]:
         multiline=Condition(_unfinished) & has_focus(DEFAULT_BUFFER),
         prompt_continuation=MORE,
         enable_open_in_editor=True,
+        output=create_output(always_prefer_tty=True),  # answers may go to a file
     )
 
 

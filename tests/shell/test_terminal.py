@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from tests.support.terminal import SQLWIN, Terminal
@@ -78,3 +79,15 @@ def test_ctrl_c_ends_each_query_that_follows(tmp_path: Path) -> None:
         shell.wait("sqlwin>", 2)
         shell.send("\x04")
         assert shell.ended() == 0
+
+
+def test_a_redirected_shell_writes_answers_only(tmp_path: Path) -> None:
+    env = {**os.environ, "SQLWIN_HISTORY": str(tmp_path / "history")}
+    command = f"exec {shlex.join(SQLWIN)} shell > answers"
+    with Terminal(["sh", "-c", command], tmp_path, env) as shell:
+        shell.wait("sqlwin>")
+        shell.send("SHOW FUNCTIONS LIKE 'ucase';\r")
+        shell.wait("sqlwin>", 2)
+        shell.send("\x04")
+        assert shell.ended() == 0
+    assert (tmp_path / "answers").read_text() == "ucase\n"
