@@ -136,8 +136,8 @@ class Progress:
     def starting(self, engine: str) -> None:
         self._say(f"starting {engine} …")
 
-    def started(self, engine: str) -> None:
-        self._say(f"{engine} is up after {time.monotonic() - self.began:.1f} s")
+    def started(self, engine: str, seconds: float) -> None:
+        self._say(f"{engine} is up after {seconds:.1f} s")
 
     def serving(self, address: str) -> None:
         self._say(f"live page: {address}")
@@ -188,8 +188,8 @@ class JsonProgress(Progress):
     def starting(self, engine: str) -> None:
         self._event("info", "starting", engine=engine)
 
-    def started(self, engine: str) -> None:
-        self._event("info", "started", engine=engine, seconds=self._seconds())
+    def started(self, engine: str, seconds: float) -> None:
+        self._event("info", "started", engine=engine, seconds=round(seconds, 1))
 
     def serving(self, address: str) -> None:
         self._event("info", "serving", address=address)

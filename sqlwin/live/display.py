@@ -74,8 +74,8 @@ class LiveProgress(Progress):
     def starting(self, engine: str) -> None:
         self.waits = f"waiting for {engine} to start"
 
-    def started(self, engine: str) -> None:
-        super().started(engine)
+    def started(self, engine: str, seconds: float) -> None:
+        super().started(engine, seconds)
         self.waits = "waiting for the first batch"
 
     def batch(self, batch: Batch) -> None:

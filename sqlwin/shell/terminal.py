@@ -79,11 +79,11 @@ def _unfinished() -> bool:
 def _history() -> History:
     """`SQLWIN_HISTORY`, else a file where the system has a program's state."""
     given = os.environ.get("SQLWIN_HISTORY")
-    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    file = Path(given) if given else home / "sqlwin" / "history"
     try:
+        home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        file = Path(given) if given else home / "sqlwin" / "history"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)  # a statement may hold a password
-    except OSError:
+    except (OSError, RuntimeError):  # read-only, or a user without a home
         return InMemoryHistory()
     return FileHistory(str(file))

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
+from sqlwin.engines import _Spark
 from sqlwin.errors import InputError, QueryError
 from sqlwin.inference import inferred_from
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.screen import Progress
 from sqlwin.shell import words
 from sqlwin.shell.declared import Declarations
 from sqlwin.shell.looking import look
@@ -217,6 +221,39 @@ def test_exit_codes_are_those_of_run(
     assert "error: unknown column z" in capsys.readouterr().err
     assert main(["shell", "-c", "SHOW FUNCTIONS LIKE 'ucase'"]) == 0
     assert capsys.readouterr().out == "ucase\n"
+
+
+def test_statements_of_the_command_line_have_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\\format json\nSHOW FUNCTIONS\n  LIKE 'ucase';\n\\q\nSHOW FUNCTIONS;"
+    assert main(["shell", "-c", text]) == 0
+    assert capsys.readouterr().out == "ucase\n"
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text), "latin-1"))
+
+
+@pytest.mark.parametrize("command", [["shell"], ["run", "-", "--engine", "embedded"]])
+def test_a_pipe_brings_utf_8(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "SELECT zone AS `zöne` FROM 'rides.csv'"
+    piped(monkeypatch, query.encode("utf-8-sig"))
+    assert main([*command, "--output", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("zöne,")
+    piped(monkeypatch, query.encode("latin-1"))
+    assert main(command) == 2
+    assert capsys.readouterr().err == "error: what is piped in is not UTF-8 text\n"
+
+
+def test_a_start_is_measured_from_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 100.0, 103.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    err = io.StringIO()
+    spark = _Spark(Progress(err))
+    monkeypatch.setattr(_Spark, "_run", lambda self, script, options: options.on_started())
+    spark(Script((), ()), RunOptions(Path()))
+    assert err.getvalue() == "starting Spark …\nSpark is up after 3.0 s\n"
 
 
 def test_statements_are_cut_at_semicolons() -> None:

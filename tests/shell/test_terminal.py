@@ -6,6 +6,10 @@ import os
 import shlex
 from pathlib import Path
 
+import pytest
+from prompt_toolkit.history import InMemoryHistory
+
+from sqlwin.shell.terminal import _history
 from tests.support.terminal import SQLWIN, Terminal
 
 CSV = """\
@@ -91,3 +95,13 @@ def test_a_redirected_shell_writes_answers_only(tmp_path: Path) -> None:
         shell.send("\x04")
         assert shell.ended() == 0
     assert (tmp_path / "answers").read_text() == "ucase\n"
+
+
+def test_a_user_without_a_home_has_a_history_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    for name in ("SQLWIN_HISTORY", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert isinstance(_history(), InMemoryHistory)
