@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from shutil import get_terminal_size
@@ -94,10 +95,18 @@ def fitted(widths: list[int], terminal: int | None) -> list[int]:
     """
     if terminal is None:
         return widths
-    fit = list(widths)
-    while sum(fit) + 2 * (len(fit) - 1) > terminal and max(fit) > NARROWEST:
-        fit[fit.index(max(fit))] -= 1
-    return fit
+    room = terminal - 2 * (len(widths) - 1)
+
+    def total(most: int) -> int:
+        return sum(min(width, most) for width in widths)
+
+    most = bisect_right(range(max(widths)), room, NARROWEST + 1, key=total) - 1
+    left, fit = room - total(most), list[int]()
+    for width in reversed(widths):
+        wider = width > most and left > 0
+        fit.append(min(width, most) + wider)
+        left -= wider
+    return fit[::-1]
 
 
 def _cell(value: object) -> str:
