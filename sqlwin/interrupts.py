@@ -47,6 +47,15 @@ def interruptible(line: str) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def raised_once() -> None:
+    """Called once everything is imported: polars has put a handler of its own before Python's, and
+    what it computes raises KeyboardInterrupt too. One Ctrl-C would raise twice, the second time
+    within what the first one closes."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is threading.main_thread() and handler is not None:
+        signal.signal(signal.SIGINT, handler)
+
+
 @contextmanager
 def interruptible_statements() -> Iterator[Callable[[], None]]:
     """What is called where a statement begins: the first Ctrl-C from there on raises

@@ -34,6 +34,28 @@ if "ending" in sys.argv[0]:
 code = cli.main()
 sys.exit(code)
 """
+COMPUTING = """
+import os, signal, sys, threading
+from sqlwin import cli
+
+def computing(*_):
+    import polars as pl
+    rows = pl.DataFrame({"n": range(300_000)}).lazy()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    while True:
+        rows.with_columns(k=pl.col("n").sin().sort()).group_by("k").agg(pl.len()).collect()
+
+imported = cli._module
+
+def module(command):
+    found = imported(command)
+    import sqlwin.embedded.run as run
+    run._loop = computing
+    return found
+
+cli._module = module
+sys.exit(cli.main())
+"""
 TEXT = """
 CREATE STREAM orders (v BIGINT) WITH (connector = 'files', path = 'orders.jsonl');
 SELECT v FROM orders;
@@ -64,3 +86,22 @@ def test_a_second_ctrl_c_leaves_a_cursor(tmp_path: Path) -> None:
         assert run.ended() == 130
         assert "\ninterrupted: nothing is kept" in run.text
         assert not run.screen.cursor.hidden
+
+
+def test_a_ctrl_c_while_polars_computes_is_one(tmp_path: Path) -> None:
+    """It raises KeyboardInterrupt by itself, and Python would once more, where the run ends."""
+    (tmp_path / "orders.jsonl").write_text('{"v": 1}\n')
+    (tmp_path / "q.sql").write_text(TEXT)
+    command = [sys.executable, "-c", COMPUTING]
+    ended = subprocess.run(
+        [*command, "run", "q.sql", "--engine", "embedded", "--follow"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.stderr.endswith(
+        "stopped: nothing is kept; with --checkpoint DIR a run can go on where it was\n"
+    )
+    assert ended.returncode == 0
