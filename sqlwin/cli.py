@@ -18,7 +18,7 @@ from types import ModuleType
 from sqlwin.commands.leaving import left
 from sqlwin.commands.parser import parser
 from sqlwin.errors import InputError, QueryError, SqlwinError
-from sqlwin.interrupts import INTERRUPTED, acknowledged, interruptible
+from sqlwin.interrupts import INTERRUPTED, acknowledged, interruptible, raised_once
 
 MISTAKE, FAILURE = 2, 1
 
@@ -37,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _ended(arguments: argparse.Namespace) -> int:
     try:
-        code: int = _module(arguments.command).run(arguments)
+        command = _module(arguments.command)
+        raised_once()
+        code: int = command.run(arguments)
         return code
     except (QueryError, InputError) as mistake:
         print(f"error: {mistake}", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -31,10 +32,12 @@ class _Spark:
 
     progress: Progress
     up: bool = False
+    began: float = 0.0
 
     def __call__(self, script: Script, options: RunOptions) -> Summary:
         if self.up:
             return self._run(script, options)
+        self.began = time.monotonic()
         self.progress.starting("Spark")  # which takes seconds to say anything itself
         # it logs traces of what is raised here, and would where Ctrl-C falls into its start
         logging.getLogger().addHandler(logging.NullHandler())
@@ -42,7 +45,7 @@ class _Spark:
 
     def _started(self) -> None:
         self.up = True
-        self.progress.started("Spark")
+        self.progress.started("Spark", time.monotonic() - self.began)
 
     def _run(self, script: Script, options: RunOptions) -> Summary:
         from sqlwin.spark.run import run

@@ -52,6 +52,8 @@ _WORDS = frozenset(
         "PRIMARY",
         "TABLE",
         "STREAM",
+        "IF",
+        "OVER",
     ]
 )
 

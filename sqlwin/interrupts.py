@@ -1,4 +1,5 @@
 """Ctrl-C: the first ends a run in good order, the next at once; either with one line and 130.
+Of the shell it ends a statement, and the next goes on.
 
 SIGTERM ends a run after its batch, a second one at once.
 
@@ -12,12 +13,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
+_CURSOR = "\x1b[?25h\n"
+"""Shows the cursor, which a view of the run has hidden, on a line below it."""
 
 
 @contextmanager
@@ -30,7 +33,7 @@ def interruptible(line: str) -> Iterator[None]:
         return
 
     def second(number: int, frame: FrameType | None) -> None:
-        os.write(2, f"{line}\n".encode())
+        os.write(2, f"{_CURSOR if os.isatty(2) else ''}{line}\n".encode())
         os._exit(INTERRUPTED)
 
     def first(number: int, frame: FrameType | None) -> None:
@@ -42,6 +45,39 @@ def interruptible(line: str) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def raised_once() -> None:
+    """Called once everything is imported: polars has put a handler of its own before Python's, and
+    what it computes raises KeyboardInterrupt too. One Ctrl-C would raise twice, the second time
+    within what the first one closes."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is threading.main_thread() and handler is not None:
+        signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def interruptible_statements() -> Iterator[Callable[[], None]]:
+    """What is called where a statement begins: the first Ctrl-C from there on raises
+    KeyboardInterrupt, and further ones do not fall into what it closes. In the main thread, which
+    alone is interrupted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    def begins() -> None:
+        signal.signal(signal.SIGINT, first)
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        begins()
+        yield begins
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

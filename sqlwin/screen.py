@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from shutil import get_terminal_size
@@ -94,10 +95,18 @@ def fitted(widths: list[int], terminal: int | None) -> list[int]:
     """
     if terminal is None:
         return widths
-    fit = list(widths)
-    while sum(fit) + 2 * (len(fit) - 1) > terminal and max(fit) > NARROWEST:
-        fit[fit.index(max(fit))] -= 1
-    return fit
+    room = terminal - 2 * (len(widths) - 1)
+
+    def total(most: int) -> int:
+        return sum(min(width, most) for width in widths)
+
+    most = bisect_right(range(max(widths)), room, NARROWEST + 1, key=total) - 1
+    left, fit = room - total(most), list[int]()
+    for width in reversed(widths):
+        wider = width > most and left > 0
+        fit.append(min(width, most) + wider)
+        left -= wider
+    return fit[::-1]
 
 
 def _cell(value: object) -> str:
@@ -136,8 +145,8 @@ class Progress:
     def starting(self, engine: str) -> None:
         self._say(f"starting {engine} …")
 
-    def started(self, engine: str) -> None:
-        self._say(f"{engine} is up after {time.monotonic() - self.began:.1f} s")
+    def started(self, engine: str, seconds: float) -> None:
+        self._say(f"{engine} is up after {seconds:.1f} s")
 
     def serving(self, address: str) -> None:
         self._say(f"live page: {address}")
@@ -188,8 +197,8 @@ class JsonProgress(Progress):
     def starting(self, engine: str) -> None:
         self._event("info", "starting", engine=engine)
 
-    def started(self, engine: str) -> None:
-        self._event("info", "started", engine=engine, seconds=self._seconds())
+    def started(self, engine: str, seconds: float) -> None:
+        self._event("info", "started", engine=engine, seconds=round(seconds, 1))
 
     def serving(self, address: str) -> None:
         self._event("info", "serving", address=address)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import re
-from pathlib import Path
 
 from sqlwin.inference import infer
+from sqlwin.sql.sources.files import name_of
 
 
 def run(arguments: argparse.Namespace) -> int:
-    name = arguments.name or re.sub(r"\W+", "_", Path(arguments.file).stem).strip("_")
-    print(infer(arguments.file).ddl(name or "rows"))
+    print(infer(arguments.file).ddl(arguments.name or name_of(arguments.file)))
     return 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sqlwin.errors import InputError
@@ -37,12 +38,22 @@ def _infer(base: Path) -> Callable[[str, str], Stream]:
 def text_of(file: Path) -> str:
     try:
         if str(file) == "-":
-            return sys.stdin.read()
+            return "".join(piped())
         return file.read_text(encoding="utf-8-sig")  # some editors begin with a mark
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not UTF-8 text, at byte {error.start}") from None
+
+
+def piped() -> Iterator[str]:
+    """Lines of the standard input, as they come: UTF-8, whatever the locale says."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict")
+    try:
+        yield from sys.stdin
+    except UnicodeDecodeError:
+        raise InputError("what is piped in is not UTF-8 text") from None
 
 
 def params(given: list[str]) -> dict[str, str]:

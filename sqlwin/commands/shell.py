@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 
+from sqlwin.commands.scripts import piped
 from sqlwin.shell.reading import read
 from sqlwin.shell.session import Session
 
@@ -14,11 +16,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.file is not None:
         session.file(str(arguments.file))
     if arguments.command_text is not None:
-        read(session, [arguments.command_text])
+        read(session, io.StringIO(arguments.command_text))
     elif sys.stdin.isatty():
         from sqlwin.shell.terminal import interact
 
         interact(session)
     else:
-        read(session, sys.stdin)
+        read(session, piped())
     return 0

@@ -62,7 +62,8 @@ def render(doc: Doc, width: int) -> str:
                 out.append(node.flat)
                 column += len(node.flat)
             else:
-                out.append("\n" * (1 + node.blank) + " " * indent)
+                _unpadded(out)
+                out += ["\n" * (1 + node.blank), " " * indent]
                 column = indent
         elif isinstance(node, Nest):
             stack.append((indent + INDENT, flat, node.inner))
@@ -71,7 +72,14 @@ def render(doc: Doc, width: int) -> str:
             stack.append((indent, whole, node.inner))
         else:
             stack += [(indent, flat, each) for each in reversed(node)]
-    return "\n".join(line.rstrip() for line in "".join(out).split("\n"))
+    _unpadded(out)
+    return "".join(out)
+
+
+def _unpadded(out: list[str]) -> None:
+    """A line has no blanks at its end; those within a token, which may have several lines, stay."""
+    while out and not out[-1].strip(" "):
+        out.pop()
 
 
 def _fits(doc: Doc, behind: list[tuple[int, bool, Doc]], room: int) -> bool:

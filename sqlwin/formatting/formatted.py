@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from sqlwin.errors import SqlwinError
 from sqlwin.formatting.document import render
-from sqlwin.formatting.layout import COMMENT, WORDS, Layout
+from sqlwin.formatting.expression_words import written
+from sqlwin.formatting.layout import COMMENT, Layout
 from sqlwin.sql.syntax.concrete import concrete, leaves
 
 WIDTH = 100
@@ -31,13 +32,9 @@ def formatted(source: str) -> str:
 def _said(text: str) -> tuple[list[str], list[str]]:
     """Tokens, and comments apart from them."""
     tree = concrete(text)
-    words = [_plain(leaf.text) for leaf in leaves(tree)]
+    words = list(written(tree, text))
     at, comments = 0, list[str]()
     for leaf in leaves(tree):
         comments += [each[0].rstrip() for each in COMMENT.finditer(text, at, leaf.start)]
         at = leaf.end
     return words, comments + [each[0].rstrip() for each in COMMENT.finditer(text, at)]
-
-
-def _plain(word: str) -> str:
-    return word.upper() if word.upper() in WORDS else word

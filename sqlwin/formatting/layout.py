@@ -11,28 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
+from sqlwin.formatting.expression_words import OF_ITS_OWN, capitals, keywords
 from sqlwin.sql.syntax.concrete import Branch, Leaf, leaves
 
 Node = Leaf | Branch
 COMMENT = re.compile(r"--[^\n]*|/\*(?!\+).*?\*/", re.DOTALL)
-WORDS = frozenset(
-    [
-        "AND",
-        "OR",
-        "NOT",
-        "AS",
-        "IS",
-        "NULL",
-        "IN",
-        "BETWEEN",
-        "LIKE",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-    ]
-)
-"""Of expressions, that are no names: written in capitals."""
 BREAKS = frozenset(["AND", "OR", "WHEN", "ELSE"])
 TIGHT_BEFORE, TIGHT_AFTER = frozenset(",;)]."), frozenset("([.")
 Before = Line | str | None
@@ -45,6 +28,8 @@ class Layout:
     last: Leaf | None = None
     led: Leaf | None = None
     """The token whose gap is made already: it stands before the group that begins with it."""
+    words: frozenset[str] = frozenset()
+    """Those that are written in capitals where it is."""
 
     def script(self, tree: Branch) -> Doc:
         made: list[Doc] = []
@@ -65,8 +50,12 @@ class Layout:
         self.led = first
         if isinstance(node, Leaf):
             return [gap, self._leaf(node)]
-        rule = RULES.get(node.rule, Layout._plain)
-        return [gap, rule(self, node.children, "")]
+        rule, words = RULES.get(node.rule, Layout._plain), self.words
+        if node.rule in OF_ITS_OWN:
+            self.words = keywords(node, self.source)
+        made = [gap, rule(self, node.children, "")]
+        self.words = words
+        return made
 
     # --- rules ---
 
@@ -173,11 +162,8 @@ class Layout:
     # --- tokens, and what is between them ---
 
     def _leaf(self, leaf: Leaf) -> Doc:
-        upper = leaf.text.upper()
-        named = self.last is not None and self.last.text.upper() in (".", "AS")
-        text = upper if upper in WORDS and not named else leaf.text
         self.last = leaf
-        return text
+        return capitals(leaf.text, self.words)
 
     def _spaced(self, leaf: Leaf, before: Before) -> Line | str:
         if before is not None:

@@ -5,6 +5,7 @@ Results, warnings and rows of the error stream scroll by above it, as plain line
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,11 +27,13 @@ READING, FOLLOWING = "reading", "waiting for files; Ctrl-C ends the run"
 
 
 class LiveProgress(Progress):
-    """follow: the run goes on as files arrive. Used in `running`, and plain outside of it."""
+    """follow: the run goes on as files arrive. Used in `running`, and plain outside of it.
+
+    Rich draws the view in a thread of its own: nothing changes the figures meanwhile."""
 
     def __init__(self, err: TextIO, follow: bool = False) -> None:
         super().__init__(err)
-        self.figures = Figures()
+        self.figures, self.drawn = Figures(), threading.Lock()
         self.reading = FOLLOWING if follow else READING
         self.waits = "looking at the input"
         self.console = Console(file=err, highlight=False, markup=False)
@@ -60,7 +63,8 @@ class LiveProgress(Progress):
         """Takes the metrics of each batch, and passes them to `more`."""
 
         def take(batch: QueryMetrics) -> None:
-            self.figures.add(batch, time.monotonic())
+            with self.drawn:
+                self.figures.add(batch, time.monotonic())
             self.waits = self.reading
             if more is not None:
                 more(batch)
@@ -70,8 +74,8 @@ class LiveProgress(Progress):
     def starting(self, engine: str) -> None:
         self.waits = f"waiting for {engine} to start"
 
-    def started(self, engine: str) -> None:
-        super().started(engine)
+    def started(self, engine: str, seconds: float) -> None:
+        super().started(engine, seconds)
         self.waits = "waiting for the first batch"
 
     def batch(self, batch: Batch) -> None:
@@ -80,7 +84,7 @@ class LiveProgress(Progress):
     def done(self, summary: Summary) -> None:
         super().done(summary)
         if self.figures.late:
-            self._say(f"  {self.figures.late:,} late rows corrected results")
+            self._say(f"  late: {self.figures.late:,} rows")
 
     def say_above(self, text: str) -> None:
         self.console.print(Text(text), end="", soft_wrap=True)
@@ -93,7 +97,8 @@ class LiveProgress(Progress):
 
     def _view(self) -> RenderableType:
         now = time.monotonic()
-        return view(self.figures, self.waits, now - self.began, now, self.spinner)
+        with self.drawn:
+            return view(self.figures, self.waits, now - self.began, now, self.spinner)
 
 
 class _Above:

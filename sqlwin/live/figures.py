@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlwin.instants import END, START
@@ -25,13 +26,16 @@ RECENT = 5.0
 
 @dataclass
 class Figures:
-    """last: the metrics of the last batch of each query."""
+    """first, last: the metrics of the first and the last batch of each query. began: when the first
+    of all ended."""
 
     read: int = 0
     emitted: int = 0
     batches: int = 0
     late: int = 0
     errors: Counter[str] = field(default_factory=Counter)
+    began: float | None = None
+    first: dict[int, QueryMetrics] = field(default_factory=dict)
     last: dict[int, QueryMetrics] = field(default_factory=dict)
     recent: deque[tuple[float, int]] = field(default_factory=deque)
 
@@ -42,6 +46,8 @@ class Figures:
         self.batches += 1
         self.late += sum(each.late for each in batch.operators)
         self.errors.update(batch.errors)
+        self.began = at if self.began is None else self.began
+        self.first.setdefault(batch.query, batch)
         self.last[batch.query] = batch
         self.recent.append((at, batch.rows_read))
 
@@ -90,9 +96,23 @@ class Figures:
     @property
     def share(self) -> float | None:
         """Of the input that is read; None where it has no end that is known."""
-        found = [each for batch in self.last.values() for each in batch.input_bytes.values()]
-        there = sum(known for _, known in found)
-        return sum(done for done, _ in found) / there if there else None
+        done, there = _bytes(self.last)
+        return done / there if there else None
+
+    def left(self, now: float) -> float | None:
+        """Seconds, if the rest takes as long as what was read since the first batch: what is before
+        it may have been read by another run. None where nothing was read since."""
+        done, there = _bytes(self.last)
+        since = done - _bytes(self.first)[0]
+        if self.began is None or since <= 0:
+            return None
+        return (now - self.began) * (there - done) / since
+
+
+def _bytes(batches: Mapping[int, QueryMetrics]) -> tuple[int, int]:
+    """Of the input: those that were read, and those that there are."""
+    found = [each for batch in batches.values() for each in batch.input_bytes.values()]
+    return sum(done for done, _ in found), sum(known for _, known in found)
 
 
 def _total(known: list[int | None]) -> int | None:

@@ -25,7 +25,7 @@ def view(
         lines += [Text(f"watermark of {each}", "dim") for each in _marks(figures)]
     share = figures.share
     if share is not None:
-        lines.append(_bar(share, elapsed))
+        lines.append(_bar(share, figures.left(now)))
     return Group(*lines)
 
 
@@ -53,12 +53,12 @@ def _marks(figures: Figures) -> list[str]:
     ]
 
 
-def _bar(share: float, elapsed: float) -> RenderableType:
-    """With the time that is left, if the rest takes as long."""
-    left = f"{duration(elapsed * (1 - share) / share)} left" if share > 0 else ""
+def _bar(share: float, left: float | None) -> RenderableType:
     row = Table.grid(padding=(0, 1))
     row.add_row(
-        ProgressBar(total=1.0, completed=share, width=40), f"{share:4.0%} of the input", left
+        ProgressBar(total=1.0, completed=share, width=40),
+        f"{share:4.0%} of the input",
+        "" if left is None else f"{duration(left)} left",
     )
     return row
 

@@ -22,13 +22,15 @@ from sqlwin.sql import script
 from sqlwin.sql.sources.files import Infer
 from sqlwin.sql.syntax.parser import statements
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.prepared import prepare
+from sqlwin.sql.text.prepared import blanked, prepare
 
 _KINDS = {ast.CreateView: "view", ast.CreateSink: "sink"}
 _DROP = re.compile(
     r"\s*DROP\s+(STREAM|TABLE|VIEW|SINK)\s+(IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\Z", re.IGNORECASE
 )
-DECLARES = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:CREATE|SET)\b", re.IGNORECASE | re.DOTALL)
+_DECLARES = re.compile(r"\s*(?:CREATE|SET)\b", re.IGNORECASE)
+APART = "\n;\n"
+"""Between statements: a comment may end one."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Declared:
     kind: str
     name: str
     text: str
+
+
+def declares(statement: str) -> bool:
+    """Whether it is CREATE or SET, whatever comments stand before it."""
+    return _DECLARES.match(blanked(statement)) is not None
 
 
 @dataclass
@@ -66,7 +73,7 @@ class Declarations:
         """DROP of something, whose name is returned; None for any other statement.
 
         InputError where there is none, or something else reads it."""
-        asked = _DROP.match(statement)
+        asked = _DROP.match(blanked(statement))
         if asked is None:
             return None
         kind, name = asked[1].lower(), asked[3].strip("`")
@@ -93,18 +100,23 @@ class Declarations:
         return {name: each.columns for name, each in zip(names, described, strict=True)}
 
     def _bound(self, known: list[Declared], statement: str, typed: str = "") -> Script:
-        above = "".join(each.text + "\n;\n" for each in known)  # a comment may end it
+        texts = [each.text for each in known]
         try:
-            return script(above + statement, infer=self.infer)
+            return script(APART.join([*texts, statement]), infer=self.infer)
         except QueryError as error:
-            raise _below(error, above.count("\n"), typed or statement) from None
+            raise _placed(error, [*texts, typed or statement]) from None
 
 
-def _below(error: QueryError, lines: int, statement: str) -> QueryError:
-    """The same error, with its place in the statement behind so many lines."""
-    error.text = masked(statement)
-    if error.span is not None:
-        error.span = replace(error.span, line=max(1, error.span.line - lines))
+def _placed(error: QueryError, texts: list[str]) -> QueryError:
+    """The same error, with its place in the text where it is: each begins on a line of its own."""
+    error.text, span = masked(texts[-1]), error.span
+    first = 1
+    for text in texts if span else ():
+        behind = first + text.count("\n") + APART.count("\n")
+        if span and span.line < behind:
+            error.text, error.span = masked(text), replace(span, line=span.line - first + 1)
+            break
+        first = behind
     return error
 
 

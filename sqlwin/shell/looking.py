@@ -26,15 +26,15 @@ from sqlwin.embedded.output_buffer import fold
 from sqlwin.errors import QueryError
 from sqlwin.sandbox.locked import locked
 from sqlwin.schema import CHANGELOG_NAMES, Schema
-from sqlwin.sql.text.prepared import QUOTED, span
+from sqlwin.sql.text.prepared import QUOTED, blanked, span
 
 _PIECE = re.compile(
     rf"{QUOTED}|--[^\n]*|/\*.*?\*/|(?P<open>[(\[])|(?P<close>[)\]])"
-    r"|(?P<clause>\b(?:ORDER\s+BY|LIMIT(?=\s+\w)|FETCH(?=\s+(?:FIRST|NEXT))|OFFSET(?=\s+\d))\b)",
+    r"|(?P<clause>\b(?:ORDER\s+BY|LIMIT(?=\s+(?:\d|ALL\b))|FETCH(?=\s+(?:FIRST|NEXT))|OFFSET(?=\s+\d))\b)",
     re.DOTALL | re.IGNORECASE,
 )
 LEGAL = "ORDER BY total DESC LIMIT 10, of columns of the result"
-_QUERY = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
+_QUERY = re.compile(r"\s*(?:SELECT|WITH)\b", re.IGNORECASE)
 RESULT = "result"
 
 
@@ -48,7 +48,7 @@ class Clause:
 
 def look(statement: str) -> tuple[str, Clause | None]:
     """The statement with blanks in the place of its last clauses, and these; of a query alone."""
-    at = _begin(statement) if _QUERY.match(statement) else None
+    at = _begin(statement) if _QUERY.match(blanked(statement)) else None
     if at is None:
         return statement, None
     clause = Clause(statement[at:].rstrip(), at)

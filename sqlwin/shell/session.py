@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
@@ -17,7 +18,7 @@ from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.screen import Progress, Show, screen
-from sqlwin.shell.declared import DECLARES, Declarations
+from sqlwin.shell.declared import Declarations, declares
 from sqlwin.shell.looking import checked, final, look
 from sqlwin.shell.splitting import split
 
@@ -31,7 +32,8 @@ class Left(Exception):
 
 @dataclass
 class Session:
-    """engine: where queries run. follow: whether they go on as files arrive, until Ctrl-C."""
+    """engine: where queries run. follow: whether they go on as files arrive, until Ctrl-C.
+    begins: is called where a statement begins."""
 
     engine: str = "embedded"
     format: str = "table"
@@ -40,14 +42,16 @@ class Session:
     err: TextIO = field(default_factory=lambda: sys.stderr)
     declarations: Declarations = field(default_factory=lambda: Declarations(inferred_from(Path())))
     engines: dict[str, Run] = field(default_factory=dict)
+    begins: Callable[[], None] = lambda: None
 
     def take(self, statement: str) -> None:
         """Answer one statement; SqlwinError for a mistake or a failure, and nothing is lost."""
+        self.begins()
         statement = statement.strip()
         dropped = self.declarations.drop(statement)
         if dropped is not None:
             self.note(f"{dropped} is dropped")
-        elif DECLARES.match(statement):
+        elif declares(statement):
             self.declarations.add(statement)
         else:
             self._ask(statement)

@@ -11,13 +11,14 @@ from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.output.defaults import create_output
 from pygments.lexers.sql import SqlLexer
 
 from sqlwin import __version__
 from sqlwin.errors import SqlwinError
+from sqlwin.interrupts import interruptible_statements
 from sqlwin.shell.commands import command
 from sqlwin.shell.completion import ShellCompleter
-from sqlwin.shell.interruption import interruptible
 from sqlwin.shell.session import Left, Session
 from sqlwin.shell.splitting import blank, is_command, split, whole
 
@@ -37,7 +38,7 @@ def interact(session: Session) -> None:
         except EOFError:
             return
         try:
-            with interruptible():
+            with interruptible_statements() as session.begins:
                 _answer(session, text)
         except KeyboardInterrupt:
             session.note("interrupted; the shell goes on")
@@ -66,6 +67,7 @@ def _prompt(session: Session) -> PromptSession[str]:
         multiline=Condition(_unfinished) & has_focus(DEFAULT_BUFFER),
         prompt_continuation=MORE,
         enable_open_in_editor=True,
+        output=create_output(always_prefer_tty=True),  # answers may go to a file
     )
 
 
@@ -77,11 +79,11 @@ def _unfinished() -> bool:
 def _history() -> History:
     """`SQLWIN_HISTORY`, else a file where the system has a program's state."""
     given = os.environ.get("SQLWIN_HISTORY")
-    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    file = Path(given) if given else home / "sqlwin" / "history"
     try:
+        home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        file = Path(given) if given else home / "sqlwin" / "history"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)  # a statement may hold a password
-    except OSError:
+    except (OSError, RuntimeError):  # read-only, or a user without a home
         return InMemoryHistory()
     return FileHistory(str(file))

@@ -54,8 +54,12 @@ _cached: dict[tuple[Declared, ...], list[list[str]]] = {}
 
 def _columns(known: Declarations, of: tuple[Declared, ...]) -> list[list[str]]:
     if of not in _cached:
+        try:
+            found = [[column.name for column in each] for each in known.columns().values()]
+        except (SqlwinError, OSError):
+            return []  # the file of a view is gone, maybe
         _cached.clear()
-        _cached[of] = [[column.name for column in each] for each in known.columns().values()]
+        _cached[of] = found
     return _cached[of]
 
 

@@ -91,6 +91,16 @@ def test_rows_can_be_pushed_in_its_shape() -> None:
     assert query.table()["fares"].to_pylist() == [2.0]
 
 
+def test_a_stream_that_was_declared_over_the_file_is_another() -> None:
+    declared = "CREATE STREAM taps (zone STRING) WITH (path = 'rides.csv', format = 'csv');"
+    (taps,) = script(declared).streams
+    infer = inferred_from(Path())
+    asked = script("SELECT fare FROM 'rides.csv'", {"taps": taps}, infer=infer)
+    assert asked.source_text is not None
+    stored = SourceText.load(asked.source_text.dump()).streams
+    assert [(each.name, each.inferred) for each in stored] == [("taps", False), ("rides", True)]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -12,6 +12,10 @@ import pytest
 
 import sqlwin
 from sqlwin.cli import main
+from sqlwin.inference import Inferred
+from sqlwin.shell.words import keywords
+from sqlwin.sql import script
+from sqlwin.sql.sources.files import name_of
 
 CSV = """\
 zone,fare,rides,ts,day,paid,note,order
@@ -99,3 +103,16 @@ def test_mistakes(content: bytes | None, said: str, capsys: pytest.CaptureFixtur
         Path("none.csv").write_bytes(content)
     assert main(["infer", "none.csv"]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", keywords())
+def test_names_that_are_keywords(word: str) -> None:
+    made = Inferred("a.csv", "csv", {"n": "BIGINT", word: "TIMESTAMP"}, word, behind=1)
+    (stream,) = script(made.ddl(word)).streams
+    assert (stream.name, stream.ts) == (word, word)
+
+
+@pytest.mark.parametrize("path", ["2024 rides.csv", "a.b.csv"])
+def test_a_stream_is_called_as_from_calls_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(path).write_text("n\n1\n")
+    assert inferred(capsys, path).startswith(f"CREATE STREAM {name_of(path)} (")

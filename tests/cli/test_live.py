@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from sqlwin.cli import main
+from sqlwin.live.display import LiveProgress
 from sqlwin.live.figures import Figures
+from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
+from sqlwin.runtime.connectors.progress import Summary
 from tests.support.terminal import SQLWIN, Terminal
 
 TEXT = """
@@ -80,3 +86,63 @@ def test_figures_of_nothing() -> None:
         None,
         None,
     )
+
+
+def _batch(query: int, read: int, there: int = 100) -> QueryMetrics:
+    one = OperatorMetrics("TopN", windows_open=1, late=1)
+    return QueryMetrics(
+        query,
+        1,
+        9_000_000,
+        1,
+        1,
+        {},
+        {f"s{query}": 5},
+        {},
+        (one,),
+        input_bytes={"s": (read, there)},
+    )
+
+
+def test_figures_stay_while_they_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By another thread, as rich does."""
+    begun, taken = threading.Event(), threading.Event()
+
+    def slow(figures: Figures, *_: object) -> tuple[int, int]:
+        before = figures.batches
+        begun.set()
+        taken.wait(0.2)
+        return before, figures.batches
+
+    monkeypatch.setattr("sqlwin.live.display.view", slow)
+    progress = LiveProgress(io.StringIO())
+    take = progress.metrics(None)
+    with ThreadPoolExecutor(1) as beside:
+        drawing = beside.submit(progress._view)
+        begun.wait()
+        take(_batch(0, 1))
+        taken.set()
+        assert drawing.result() == (0, 0)
+    assert progress.figures.batches == 1
+
+
+def test_the_time_left_is_of_what_this_run_has_read() -> None:
+    """Ninety of a hundred bytes were read before it was started again."""
+    figures = Figures()
+    assert figures.left(5.0) is None
+    figures.add(_batch(0, 91), at=10.0)
+    assert figures.left(10.0) is None
+    figures.add(_batch(0, 92), at=12.0)
+    assert figures.left(12.0) == 16.0
+    figures.add(_batch(1, 50), at=12.0)  # of a query that has said nothing before
+    assert figures.left(12.0) == 2.0 * 58
+
+
+def test_late_rows_are_only_counted() -> None:
+    """Whether they have corrected results, the policies say."""
+    err = io.StringIO()
+    progress = LiveProgress(err)
+    take = progress.metrics(None)
+    take(_batch(0, 1))
+    progress.done(Summary())
+    assert err.getvalue().splitlines()[-1] == "  late: 1 rows"

@@ -6,8 +6,10 @@ import io
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sqlwin.screen import screen
+from sqlwin.screen import NARROWEST, fitted, screen
 
 NARROW = pl.DataFrame({"n": [1], "op": ["+I"]})
 WIDE = pl.DataFrame({"product": ["green tea"], "n": [10], "op": ["+I"]})
@@ -59,3 +61,20 @@ def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert row.endswith("  xxxxxxxxxxxx  123")
     assert "…" in row
     assert len(header) <= 40
+
+
+def _one_by_one(widths: list[int], terminal: int) -> list[int]:
+    """The definition: the widest, the first of equal ones, gets narrower until all fit."""
+    fit = list(widths)
+    while sum(fit) + 2 * (len(fit) - 1) > terminal and max(fit) > NARROWEST:
+        fit[fit.index(max(fit))] -= 1
+    return fit
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.integers(0, 100))
+def test_the_widest_columns_get_narrower(widths: list[int], terminal: int) -> None:
+    assert fitted(widths, terminal) == _one_by_one(widths, terminal)
+
+
+def test_a_long_text_is_cut_at_once() -> None:
+    assert fitted([10**12, 3, 10**12], 80) == [36, 3, 37]

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, SqlwinError
+from sqlwin.formatting import layout
+from sqlwin.formatting.expression_words import WORDS
 from sqlwin.formatting.formatted import formatted
 from sqlwin.sql import script
 from sqlwin.testing.golden import Golden, load
@@ -130,3 +132,38 @@ def _same(before: str, after: str) -> None:
 def test_small_texts(text: str) -> None:
     made = formatted(text)
     assert formatted(made) == made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE STREAM s (when TIMESTAMP, like INT, WATERMARK FOR when AS when);\n"
+        "SELECT s.when, s.like\nFROM s",
+        "SELECT case.a FROM 'case.csv' case",
+        "SELECT is, in + 1 AS in FROM s WHERE is IS NOT NULL AND in IN (1, 2)",
+        "SELECT a case, b null, named_struct('a', 1) AS else FROM s",
+        "CREATE STREAM s (a STRUCT<case: INT, null: INT> NOT NULL)",
+        "SELECT transform(xs, is -> is + 1) AS then FROM s",
+        "SELECT a FROM s between WHERE between.a > 1 AND a < 2",
+    ],
+)
+def test_a_name_that_is_a_keyword_elsewhere_stays_as_it_is(text: str) -> None:
+    assert "".join(formatted(text).split()) == "".join(text.split())
+
+
+def test_words_of_an_expression_that_nobody_can_read_stay_as_they_are() -> None:
+    assert formatted("select (a is) or from s") == "SELECT (a is) or FROM s\n"
+
+
+def test_the_check_sees_a_name_in_capitals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "keywords", lambda run, source: WORDS)
+    with pytest.raises(SqlwinError, match="would change"):
+        formatted("SELECT is FROM s")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT\n  'a  \n b' AS c\nFROM s\n", "/* a  \n b */\nSELECT c FROM s\n"],
+)
+def test_blanks_within_a_text_or_a_comment_stay(text: str) -> None:
+    assert formatted(text) == text

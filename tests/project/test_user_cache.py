@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sqlwin import user_cache
-from sqlwin.sql.syntax import parser
-from sqlwin.sql.syntax.grammar_tables import parser_of, tables
+from sqlwin.sql.syntax import grammar_tables, parser
+from sqlwin.sql.syntax.grammar_tables import OPTIONS, parser_of, tables
 
 
 def test_what_is_made_once_is_read_again(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def _never() -> bytes:
 
 
 def test_what_others_may_write_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"theirs")
+    user_cache.kept("a", lambda: b"theirs", tmp_path)
     (tmp_path / "a").chmod(0o666)
     assert user_cache.kept("a", lambda: b"made", tmp_path) == b"made"
     assert user_cache.kept("a", _never, tmp_path) == b"made"
@@ -70,3 +70,17 @@ def test_a_grammar_that_was_read_parses_as_one_that_was_made() -> None:
     grammar = (parser.grammar_folder() / "sqlwin.lark").read_text("utf-8")
     read = parser_of(tables(grammar, parser.STARTS))
     assert read.parse(text, start="start") == parser.grammar().parse(text, start="start")
+
+
+@pytest.mark.parametrize("name", ["STARTS", "OPTIONS"])
+def test_a_grammar_that_is_read_otherwise_is_made_anew(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(user_cache.VARIABLE, str(tmp_path))
+    read = parser.grammar.__wrapped__
+    read()
+    other = {"STARTS": ("start", "query"), "OPTIONS": {**OPTIONS, "propagate_positions": False}}
+    for module in (parser, grammar_tables):
+        monkeypatch.setattr(module, name, other[name], raising=False)
+    read()
+    assert len(list(tmp_path.iterdir())) == 2

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
+from sqlwin.engines import _Spark
 from sqlwin.errors import InputError, QueryError
+from sqlwin.inference import inferred_from
+from sqlwin.plan.ir.nodes import Script
+from sqlwin.runtime.connectors.options import RunOptions
+from sqlwin.screen import Progress
+from sqlwin.shell import words
 from sqlwin.shell.declared import Declarations
 from sqlwin.shell.looking import look
 from sqlwin.shell.reading import read
@@ -83,8 +89,26 @@ def test_only_the_last_clauses_are_a_look() -> None:
         "SELECT n FROM (SELECT n FROM s ORDER BY n LIMIT 3)",
         "SELECT 'ORDER BY' AS a FROM s -- LIMIT 3",
         "EXPLAIN SELECT n FROM s ORDER BY n",
+        "SELECT limit FROM s",
+        "SELECT n, limit AS most FROM s WHERE n = limit AND limit IS NOT NULL",
     ):
         assert look(text) == (text, None)
+    cut = look("SELECT n AS limit FROM s WHERE n < limit OR n = 1 LIMIT 3")[1]
+    assert cut is not None and cut.text == "LIMIT 3"
+
+
+def test_comments_before_a_statement_are_passed_over_in_linear_time() -> None:
+    comments = "/* of it */ -- and\n" * 10_000
+    known = Declarations()
+    assert known.drop(f"{comments}x") is None
+    assert look(f"{comments}x LIMIT 3")[1] is None
+    assert look(f"{comments}SELECT n FROM s LIMIT 3")[1] is not None
+    said = answered(
+        f"{comments}CREATE STREAM taps (n BIGINT);",
+        "/* all of it */ DROP /* now */ STREAM taps -- and no other\n;",
+        "\\d",
+    )
+    assert said == ""
 
 
 def test_a_scripts_query_has_no_order(capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,6 +174,22 @@ def test_a_mistake_changes_nothing_and_points_into_the_statement() -> None:
     assert [each.name for each in known.all] == ["taps"]
 
 
+def test_a_view_whose_file_is_gone_is_pointed_at() -> None:
+    known = Declarations(inferred_from(Path()))
+    known.add("CREATE STREAM taps (n BIGINT);")
+    known.add("CREATE VIEW dear AS\n  SELECT fare FROM 'rides.csv'")
+    assert declared(known, "") == ["taps", "dear", "n", "fare"]
+    Path("rides.csv").unlink()
+    with pytest.raises(QueryError) as refused:
+        known.bind("SELECT n\nFROM taps")
+    assert "at line 2, column 20\n  |   SELECT fare FROM 'rides.csv'\n" in str(refused.value)
+    assert declared(known, "") == ["taps", "dear", "n", "fare"]
+    words._cached.clear()
+    assert declared(known, "") == ["taps", "dear"]
+    Path("rides.csv").write_text(CSV)
+    assert declared(known, "") == ["taps", "dear", "n", "fare"]
+
+
 def test_commands_of_its_own() -> None:
     Path("begin.sql").write_text("CREATE STREAM taps (n BIGINT); SHOW STREAMS")
     assert answered("\\i begin.sql") == "taps (n)\n"
@@ -181,6 +221,39 @@ def test_exit_codes_are_those_of_run(
     assert "error: unknown column z" in capsys.readouterr().err
     assert main(["shell", "-c", "SHOW FUNCTIONS LIKE 'ucase'"]) == 0
     assert capsys.readouterr().out == "ucase\n"
+
+
+def test_statements_of_the_command_line_have_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\\format json\nSHOW FUNCTIONS\n  LIKE 'ucase';\n\\q\nSHOW FUNCTIONS;"
+    assert main(["shell", "-c", text]) == 0
+    assert capsys.readouterr().out == "ucase\n"
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text), "latin-1"))
+
+
+@pytest.mark.parametrize("command", [["shell"], ["run", "-", "--engine", "embedded"]])
+def test_a_pipe_brings_utf_8(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "SELECT zone AS `zöne` FROM 'rides.csv'"
+    piped(monkeypatch, query.encode("utf-8-sig"))
+    assert main([*command, "--output", "csv"]) == 0
+    assert capsys.readouterr().out.startswith("zöne,")
+    piped(monkeypatch, query.encode("latin-1"))
+    assert main(command) == 2
+    assert capsys.readouterr().err == "error: what is piped in is not UTF-8 text\n"
+
+
+def test_a_start_is_measured_from_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 100.0, 103.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    err = io.StringIO()
+    spark = _Spark(Progress(err))
+    monkeypatch.setattr(_Spark, "_run", lambda self, script, options: options.on_started())
+    spark(Script((), ()), RunOptions(Path()))
+    assert err.getvalue() == "starting Spark …\nSpark is up after 3.0 s\n"
 
 
 def test_statements_are_cut_at_semicolons() -> None:

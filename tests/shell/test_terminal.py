@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
+import pytest
+from prompt_toolkit.history import InMemoryHistory
+
+from sqlwin.shell.terminal import _history
 from tests.support.terminal import SQLWIN, Terminal
 
 CSV = """\
@@ -61,5 +66,42 @@ def _follows_until_ctrl_c(shell: Terminal) -> None:
     shell.send("SELECT zone, fare FROM 'rides.csv';\r")
     shell.wait("north   1.0  +I  full         0")
     shell.send("\x03")
-    shell.wait("3 rows read, 3 results")
+    shell.wait("3 rows read, 3 results", 2)
     shell.wait("sqlwin>", 7)
+
+
+def test_ctrl_c_ends_each_query_that_follows(tmp_path: Path) -> None:
+    (tmp_path / "rides.csv").write_text(CSV)
+    env = {**os.environ, "SQLWIN_HISTORY": str(tmp_path / "history")}
+    with Terminal([*SQLWIN, "shell", "--follow"], tmp_path, env) as shell:
+        shell.wait("sqlwin>")
+        shell.send("SELECT zone FROM 'rides.csv'; SELECT fare FROM 'rides.csv';\r")
+        for result, times in (("north  +I", 2), (" 1.0  +I", 1)):
+            shell.wait(result, times)
+            shell.send("\x03")
+        shell.wait("3 rows read, 3 results", 2)
+        shell.wait("sqlwin>", 2)
+        shell.send("\x04")
+        assert shell.ended() == 0
+
+
+def test_a_redirected_shell_writes_answers_only(tmp_path: Path) -> None:
+    env = {**os.environ, "SQLWIN_HISTORY": str(tmp_path / "history")}
+    command = f"exec {shlex.join(SQLWIN)} shell > answers"
+    with Terminal(["sh", "-c", command], tmp_path, env) as shell:
+        shell.wait("sqlwin>")
+        shell.send("SHOW FUNCTIONS LIKE 'ucase';\r")
+        shell.wait("sqlwin>", 2)
+        shell.send("\x04")
+        assert shell.ended() == 0
+    assert (tmp_path / "answers").read_text() == "ucase\n"
+
+
+def test_a_user_without_a_home_has_a_history_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    for name in ("SQLWIN_HISTORY", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert isinstance(_history(), InMemoryHistory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import termios
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -37,6 +38,7 @@ class Terminal:
     ) -> None:
         self.screen = pyte.HistoryScreen(size[1], size[0], history=1_000)
         self.stream = pyte.ByteStream(self.screen)
+        self.written = b""
         known = {**env, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
         self.child = pexpect.spawn(
             command[0], [*command[1:]], cwd=str(cwd), env=known, dimensions=size, timeout=PATIENCE
@@ -70,18 +72,34 @@ class Terminal:
         while self.text.count(wanted) < times:
             assert time.monotonic() < until, f"{wanted!r} is awaited, and there is\n{self.text}"
             try:
-                self.stream.feed(self.child.read_nonblocking(65_536, timeout=0.2))
+                self._read(0.2)
             except pexpect.TIMEOUT:
                 continue
             except pexpect.EOF:
                 assert self.text.count(wanted) >= times, f"ended without {wanted!r}\n{self.text}"
         return self.text
 
+    def _read(self, seconds: float) -> None:
+        data = self.child.read_nonblocking(65_536, timeout=seconds)
+        self.written += data
+        self.stream.feed(data)
+
+    @property
+    def modes(self) -> list[object]:
+        """Of the terminal: whether it echoes, what Ctrl-C does."""
+        return list(termios.tcgetattr(self.child.child_fd))
+
+    @property
+    def left_clean(self) -> bool:
+        """Whether the cursor is shown, and what is written next has no colour."""
+        cursor = self.screen.cursor
+        return not cursor.hidden and cursor.attrs == self.screen.default_char
+
     def ended(self) -> int:
         """The exit code, once the program has ended by itself."""
         while True:
             try:
-                self.stream.feed(self.child.read_nonblocking(65_536, timeout=PATIENCE))
+                self._read(PATIENCE)
             except pexpect.EOF:
                 break
         return int(self.child.wait())

@@ -79,6 +79,7 @@ def _dumped(stream: Stream) -> dict[str, Any]:
         "offset": stream.offset,
         "trusted": stream.trusted,
         "options": {name: str(value) for name, value in hidden(stream.options)},
+        "inferred": stream.inferred,
     }
 
 
@@ -102,4 +103,5 @@ def _loaded(found: dict[str, Any]) -> Stream:
         found["offset"],
         found["trusted"],
         hidden(tuple(found["options"].items())),
+        inferred=found.get("inferred", "path" in found["options"]),
     )

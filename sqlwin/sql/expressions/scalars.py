@@ -37,7 +37,7 @@ from sqlwin.sql.text.prepared import QUOTED
 
 Expr = exp.Expr
 
-_FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
+FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
 """What sqlglot raises for calls that it takes apart without looking: MAP(1), DATE_ADD()."""
 NESTED = r"[\s(]*(?:SELECT|WITH)\b"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
@@ -52,7 +52,7 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     _no_variable(run)
     try:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
-    except (ParseError, TokenError, *_FOREIGN) as problem:
+    except (ParseError, TokenError, *FOREIGN) as problem:
         raise misread(problem, run) from None
     tree = balanced(dotted(tree))
     refuse_deep_tree(tree, run.span)

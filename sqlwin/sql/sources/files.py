@@ -31,7 +31,7 @@ class NamedFiles:
     @staticmethod
     def of(given: Iterable[Stream], infer: Infer | None) -> NamedFiles:
         """given: streams from outside, among which those of a text that is bound again are."""
-        return NamedFiles(infer, {each.name.lower(): each for each in given if path_of(each)})
+        return NamedFiles(infer, {each.name.lower(): each for each in given if each.inferred})
 
     def stream(self, file: ast.File, taken: Callable[[str], bool]) -> Stream:
         """QueryError where there is no such file, or nothing is to read one."""

@@ -28,7 +28,6 @@ class Leaf:
     text: str
     start: int
     end: int
-    keyword: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,4 +80,4 @@ def _leaf(token: Token, source: str, text: str) -> Leaf:
     keyword = token.type not in VALUES and written[:1].isalpha()
     if keyword and written == text[start:end]:  # else there is a comment between two words
         written = " ".join(written.upper().split())
-    return Leaf(written, start, end, keyword)
+    return Leaf(written, start, end)

@@ -17,16 +17,16 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
+OPTIONS: dict[str, Any] = {
+    "parser": "lalr",
+    "propagate_positions": True,
+    "maybe_placeholders": False,
+}
+
 
 def tables(grammar: str, start: Sequence[str]) -> bytes:
     """start: the rules that a text may be."""
-    made = Lark(
-        grammar,
-        parser="lalr",
-        propagate_positions=True,
-        maybe_placeholders=False,
-        start=list(start),
-    )
+    made = Lark(grammar, start=list(start), **OPTIONS)
     data, memo = made.memo_serialize([TerminalDef, Rule])
     return marshal.dumps(_plain({"data": data, "memo": memo}))
 

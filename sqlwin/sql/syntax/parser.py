@@ -20,7 +20,7 @@ from sqlwin import user_cache
 from sqlwin.errors import QueryError
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.build import Build
-from sqlwin.sql.syntax.grammar_tables import parser_of, tables
+from sqlwin.sql.syntax.grammar_tables import OPTIONS, parser_of, tables
 from sqlwin.sql.syntax.mistakes import explained
 from sqlwin.sql.text import ast
 
@@ -35,7 +35,7 @@ def grammar_folder() -> Path:
 @lru_cache(maxsize=1)
 def grammar() -> Lark:
     text = (grammar_folder() / "sqlwin.lark").read_text("utf-8")
-    made_by = user_cache.key(text, lark.__version__, sys.version)
+    made_by = user_cache.key(text, repr((STARTS, OPTIONS)), lark.__version__, sys.version)
     kept = user_cache.kept(f"grammar-{made_by}.tables", lambda: tables(text, STARTS))
     return parser_of(kept)
 

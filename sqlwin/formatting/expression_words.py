@@ -1,0 +1,79 @@
+"""Words of expressions that are written in capitals, unless they are names there.
+
+The grammar reads an expression as a run of words; which of them are names is sqlglot's business.
+
+>>> from sqlwin.sql.syntax.concrete import Branch, concrete
+>>> text = "select in from s where in in (1, 2) and b is null"
+>>> select = concrete(text).children[0].children[0]
+>>> runs = [each.children[-1] for each in select.children if isinstance(each, Branch)]
+>>> [sorted(WORDS - keywords(run, text)) for run in (runs[0], runs[-1])]
+[['IN'], ['IN']]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+
+from sqlwin.errors import QueryError
+from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.scalars import FOREIGN
+from sqlwin.sql.syntax.concrete import Branch, Leaf, leaves
+from sqlwin.sql.text.depth import room
+from sqlwin.sql.text.prepared import blanked
+
+WORDS = frozenset(
+    "AND OR NOT AS IS NULL IN BETWEEN LIKE CASE WHEN THEN ELSE".split()  # noqa: SIM905
+)
+OF_ITS_OWN = ("run", "over")
+"""Rules within which other words are keywords than around them."""
+
+
+def capitals(word: str, keywords: frozenset[str]) -> str:
+    return word.upper() if word.upper() in keywords else word
+
+
+def written(node: Leaf | Branch, source: str, words: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Every token, keywords in capitals and names as they are."""
+    if isinstance(node, Leaf):
+        yield capitals(node.text, words)
+        return
+    own = keywords(node, source) if node.rule in OF_ITS_OWN else words
+    for child in node.children:
+        yield from written(child, source, own)
+
+
+def keywords(node: Branch, source: str) -> frozenset[str]:
+    """Those of `WORDS` that are no name in an expression; none of what is none, or cannot be read.
+
+    Of OVER (…) within an expression, its own expressions alone have any."""
+    if node.rule != "run" or not any(leaf.text.upper() in WORDS for leaf in leaves(node)):
+        return frozenset()
+    tree = _read(_text(node, blanked(source)))
+    if tree is None:
+        return frozenset()
+    return WORDS - {each.name.upper() for each in tree.find_all(exp.Identifier)}
+
+
+def _text(run: Branch, blank: str) -> str:
+    """Without OVER (…), of which sqlglot knows a part only."""
+    made, at = "", -1
+    for child in run.children:
+        tokens = list(leaves(child))
+        start, end = tokens[0].start, tokens[-1].end
+        made += " " * (at >= 0 and at < start)
+        made += blank[start:end] if isinstance(child, Leaf) or child.rule != "over" else ""
+        at = end
+    return made
+
+
+def _read(text: str) -> exp.Expr | None:
+    """As an expression, as a key of ORDER BY, or not at all."""
+    for into in (None, exp.Ordered):
+        with suppress(QueryError, ParseError, TokenError, *FOREIGN), room():
+            return sqlglot.parse_one(text, read=SqlwinSpark, into=into)
+    return None
