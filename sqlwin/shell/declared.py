@@ -17,12 +17,12 @@ from difflib import get_close_matches
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.ir.nodes import Describe, Script
 from sqlwin.schema import Schema
-from sqlwin.secrets import masked
 from sqlwin.sql import script
 from sqlwin.sql.sources.files import Infer
 from sqlwin.sql.syntax.parser import statements
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import prepare
+from sqlwin.sql.text.shown import shown
 
 _KINDS = {ast.CreateView: "view", ast.CreateSink: "sink"}
 _DROP = re.compile(
@@ -102,7 +102,7 @@ class Declarations:
 
 def _below(error: QueryError, lines: int, statement: str) -> QueryError:
     """The same error, with its place in the statement behind so many lines."""
-    error.text = masked(statement)
+    error.text = shown(statement)
     if error.span is not None:
         error.span = replace(error.span, line=max(1, error.span.line - lines))
     return error
