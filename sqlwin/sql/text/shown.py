@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.options.connectors import SINKS, STREAMS
-from sqlwin.plan.options.elsewhere import OPTIONS
+from sqlwin.plan.options.elsewhere import OPTIONS, SINK_OPTIONS
 from sqlwin.secrets import MASK, blank, in_clear, is_secret, places
 from sqlwin.sql.text.typeset import DOUBLE_QUOTES, SINGLE_QUOTES, TYPESET
 
@@ -38,6 +38,7 @@ _QUOTES = f"{_SINGLE}{_DOUBLE}`"
 _HARMLESS = {
     "connector",
     *OPTIONS,
+    *SINK_OPTIONS,
     *(option.name for known in (STREAMS, SINKS) for each in known.values() for option in each),
 }
 
