@@ -52,6 +52,24 @@ def test_a_script_with_its_own_sources_and_sinks(spark: SparkSession, tmp_path: 
     assert (summary.read, summary.emitted) == (6, 2)  # two queries read three rows each
 
 
+def test_a_file_of_from_is_inferred_and_read_under_the_base(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where the process stands, where another may have its name."""
+    for folder, text in (("here", "a\n"), ("base", '{"product": "tea", "value": 2}\n')):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "rows.jsonl").write_text(text)
+    monkeypatch.chdir(tmp_path / "here")
+    shown: list[pl.DataFrame] = []
+    asked = sqlwin.spark.query(spark, "SELECT product, value * 2 AS n FROM 'rows.jsonl'")
+    asked.run(tmp_path / "base", show=shown.append)
+    assert pl.concat(shown).select("product", "n").rows() == [("tea", 4)]
+    with pytest.raises(QueryError, match=r"no file matches rows.jsonl; it is relative to"):
+        asked.run(tmp_path)
+    with pytest.raises(QueryError, match="no stream is called nowhere"):
+        sqlwin.spark.query(spark, "SELECT a FROM nowhere; SELECT * FROM 'rows.jsonl'")
+
+
 def test_what_cannot_be_run_is_reported_before_anything_starts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
