@@ -139,11 +139,11 @@ def test_a_rotated_log_and_a_last_line_that_waits(
     file.rename(f"{file}.1")
     file.write_text("value,ts\n4,2024-01-01T09:02:00Z\n8,2024-01-01T09:03:00Z\n16,2024")
     monkeypatch.setattr("sqlwin.runtime.files.incomplete_lines.SECONDS", 0.0)
-    emissions, read = list[str](), threading.Event()
+    warnings, read = list[str](), threading.Event()
 
     def warned(text: str) -> None:
-        emissions.append(text)
-        if len(emissions) == 1:
+        warnings.append(text)
+        if len(warnings) == 1:
             assert read.wait(60)
             raise KeyboardInterrupt
 
@@ -153,8 +153,8 @@ def test_a_rotated_log_and_a_last_line_that_waits(
 
     following = RunOptions(tmp_path, kept, follow=True, on_warning=warned, on_batch=came)
     assert run(parsed.script, following, spark).read == 3
-    assert all(f"the last line of {file} has no line end" in text for text in emissions)
-    assert len(emissions) == 2  # while it ran, and at the end
+    assert all(f"the last line of {file} has no line end" in text for text in warnings)
+    assert len(warnings) == 2  # while it ran, and at the end
 
 
 LINES = b"""{"s": 1.50, "d": 1234567890123456.78, "n": 7}
@@ -199,8 +199,8 @@ def test_files_mean_the_same_as_in_process(spark: SparkSession, tmp_path: Path) 
 
     query = sqlwin.spark.query(spark, FORMS)
     here = script(FORMS)
-    on_spark = outcome(lambda **emissions: query.run(tmp_path, **emissions))
-    in_process = outcome(lambda **emissions: embedded.run(here, RunOptions(tmp_path, **emissions)))
+    on_spark = outcome(lambda **options: query.run(tmp_path, **options))
+    in_process = outcome(lambda **options: embedded.run(here, RunOptions(tmp_path, **options)))
     assert on_spark == in_process
     rows, errors, warnings = on_spark
     assert isinstance(rows, list) and isinstance(errors, list)
