@@ -96,14 +96,15 @@ def prepare(source: str, params: Mapping[str, str]) -> Prepared:
     try:
         return _prepared(source, params)
     except QueryError as error:
-        raise Prepared(source, source).located(error) from None
+        text = whole(source)
+        raise Prepared(text, text).located(error) from None
 
 
 def _prepared(source: str, params: Mapping[str, str]) -> Prepared:
     half = re.search("[\ud800-\udfff]", source)
     if half:
         place = span(source, half.start(), half.end())
-        raise QueryError("half of a surrogate pair is no character", place, whole(source))
+        raise QueryError("half of a surrogate pair is no character", place)
     out: list[str] = []
     shifts: list[tuple[int, int]] = []
     done = width = 0
@@ -139,17 +140,17 @@ def _replaced(source: str, token: re.Match[str], params: Mapping[str, str]) -> s
         return re.sub(r"[^\n]", " ", token["comment"])
     place = span(source, token.start(), token.end())
     if token["digits"]:
-        raise QueryError("a number has at most 1,000 digits", place, source, legal="1e1000")
+        raise QueryError("a number has at most 1,000 digits", place, legal="1e1000")
     if token["typeset"]:
         plain = TYPESET[token["typeset"]]
         message = f"{token['typeset']} is of typeset text, and SQL has {plain}"
-        raise QueryError(message, place, source, legal=plain)
+        raise QueryError(message, place, legal=plain)
     if token["open"]:
-        raise QueryError("this comment is never closed", place, source, legal="/* … */")
+        raise QueryError("this comment is never closed", place, legal="/* … */")
     name = token["param"]
     if name not in params:
         known = ", ".join(f":{known}" for known in sorted(params)) or "none was given"
-        raise QueryError(f"no value was given for :{name}", place, source, legal=known)
+        raise QueryError(f"no value was given for :{name}", place, legal=known)
     before, after = source[: token.start()][-1:], source[token.end() :][:1]
     # Two strings with nothing between them are one, with a quote in it.
     return " " * (before in _QUOTES) + literal(params[name]) + " " * (after in _QUOTES)
