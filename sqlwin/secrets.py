@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from sqlwin.errors import RunError
@@ -31,15 +31,18 @@ MASK = "***"
 Options = tuple[tuple[str, str], ...]
 _SECRET = re.compile(
     r"passw|passphrase|secret|token|credential|private|sasl|jaas|api[._-]?key|access[._-]?key"
-    r"|(^|[._-])(key|pwd)$",
+    r"|(^|[._-])(key|pwd)(\.pem)?$",
     re.IGNORECASE,
 )
 _IN_URL = re.compile(r"\w://[^/?#@\s]*:[^/?#@\s]+@|[?&]password=", re.IGNORECASE)
 """A URL with a password within."""
 _REFERENCE = re.compile(r"\$\{(env|file):([^}]+)\}")
-_QUOTED = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
+_QUOTED = (
+    r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
+)
 _WORDS = re.compile(
-    rf"--[^\n]*|/\*.*?\*/|{_QUOTED}|(?P<open>\bWITH\s*\()|:?[\w.$-]+|[^\w\s]",
+    rf"--[^\n]*|/\*.*?\*/|{_QUOTED}|(?P<open>\bWITH(?:\s|--[^\n]*\n|/\*.*?\*/)*\()"
+    r"|:?[\w.$-]+|[^\w\s]",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -70,10 +73,10 @@ def hidden(options: Options) -> Options:
 
 
 def _hidden(name: str, value: str) -> str:
-    return Secret(value) if _in_clear(name, value) else value
+    return Secret(value) if in_clear(name, value) else value
 
 
-def _in_clear(name: str, value: str) -> bool:
+def in_clear(name: str, value: str) -> bool:
     """Whether a value is a secret, or has one within, and is no reference to it."""
     if is_secret(name):
         return _REFERENCE.fullmatch(value) is None
@@ -97,7 +100,7 @@ def opened(options: Options) -> Options:
 
 def _opened(name: str, value: str) -> str:
     found = resolved(value)
-    return Secret(found) if is_secret(name) or _in_clear(name, found) else found
+    return Secret(found) if is_secret(name) or in_clear(name, found) else found
 
 
 def clear(value: str) -> str:
@@ -122,31 +125,27 @@ def _looked_up(kind: str, name: str) -> str:
 
 def masked(text: str) -> str:
     """The text without the secrets of its WITH clauses; every other character keeps its place."""
-    for start, end in reversed(list(_places(text))):
-        text = text[:start] + _blank(text[start:end]) + text[end:]
+    for start, end in reversed(list(places(text))):
+        text = text[:start] + blank(text[start:end]) + text[end:]
     return text
 
 
 def secrets_of(text: str) -> list[str]:
     """The values that `masked` hides, longest first."""
-    found = {text[start:end].strip("'\"`") for start, end in _places(text)}
+    found = {text[start:end].strip("'\"`") for start, end in places(text)}
     return sorted(found - {""}, key=len, reverse=True)
 
 
-def without(message: str, secrets: Iterable[str]) -> str:
-    """The message with each of the values masked."""
-    for secret in secrets:
-        message = message.replace(secret, MASK) if len(secret) > len(MASK) else message
-    return message
-
-
-def _blank(value: str) -> str:
+def blank(value: str) -> str:
+    """A value masked, as wide and on as many lines."""
     width = len(value)
+    if "\n" in value:
+        return "'" + re.sub(r"[^\n]", "*", value[1:-1]) + "'"
     shown = f"'{MASK}'" if width >= len(MASK) + 2 else "'*'" if width >= 3 else "0"
     return shown.ljust(width)
 
 
-def _places(text: str) -> Iterator[tuple[int, int]]:
+def places(text: str) -> Iterator[tuple[int, int]]:
     """Where values of secret options stand, quotes and parameters included."""
     name, equal, within = "", False, False
     for word in _WORDS.finditer(text):
@@ -159,7 +158,7 @@ def _places(text: str) -> Iterator[tuple[int, int]]:
             equal, within = piece == "=", piece != ")"
             name = name if equal else ""
         elif within and equal:
-            if _in_clear(name, piece.strip("'\"")):
+            if in_clear(name, piece.strip("'\"")):
                 yield word.span()
         elif within:
             name += piece.strip("'\"`")

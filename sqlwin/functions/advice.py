@@ -48,11 +48,11 @@ _RULES = (
         (_is(TIMESTAMP), is_numeric),
         "TIMESTAMP '2024-01-31 09:00:00', or of milliseconds TO_TIMESTAMP_LTZ(n, 3)",
     ),
-    _Rule(frozenset(("+", "-")), (_is(TIMESTAMP), is_numeric), "ts + INTERVAL '5' MINUTE"),
+    _Rule(frozenset("+"), (_is(TIMESTAMP), is_numeric), "ts + INTERVAL '5' MINUTE"),
+    _Rule(frozenset("-"), (_is(TIMESTAMP), is_numeric), "ts - INTERVAL '5' MINUTE"),
     _Rule(frozenset("+"), (_is(STRING), _is(STRING)), "a || b, CONCAT(a, b)"),
-    _Rule(
-        frozenset(("date_add", "date_sub")), (_is(TIMESTAMP), is_interval), "ts + INTERVAL '5' DAY"
-    ),
+    _Rule(frozenset(("date_add",)), (_is(TIMESTAMP), is_interval), "ts + INTERVAL '5' DAY"),
+    _Rule(frozenset(("date_sub",)), (_is(TIMESTAMP), is_interval), "ts - INTERVAL '5' DAY"),
     _Rule(frozenset(("isnull",)), (lambda _: True, lambda _: True), "IFNULL(value, other)"),
     _Rule(
         frozenset(("timestamptostring",)),

@@ -17,12 +17,12 @@ from difflib import get_close_matches
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.ir.nodes import Describe, Script
 from sqlwin.schema import Schema
-from sqlwin.secrets import masked
 from sqlwin.sql import script
 from sqlwin.sql.sources.files import Infer
 from sqlwin.sql.syntax.parser import statements
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import blanked, prepare
+from sqlwin.sql.text.shown import shown
 
 _KINDS = {ast.CreateView: "view", ast.CreateSink: "sink"}
 _DROP = re.compile(
@@ -109,12 +109,12 @@ class Declarations:
 
 def _placed(error: QueryError, texts: list[str]) -> QueryError:
     """The same error, with its place in the text where it is: each begins on a line of its own."""
-    error.text, span = masked(texts[-1]), error.span
+    error.text, span = shown(texts[-1]), error.span
     first = 1
     for text in texts if span else ():
         behind = first + text.count("\n") + APART.count("\n")
         if span and span.line < behind:
-            error.text, error.span = masked(text), replace(span, line=span.line - first + 1)
+            error.text, error.span = shown(text), replace(span, line=span.line - first + 1)
             break
         first = behind
     return error

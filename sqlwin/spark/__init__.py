@@ -69,14 +69,12 @@ def query(
     DataFrame, and the event time and delay of `withWatermark`, unless the text declares it or
     `streams` has it; a DataFrame that is not streaming is a static table. Without `inputs` a
     script has its own sources and sinks. functions: aggregates in Python that the text may call,
-    see `sqlwin.aggregate`. QueryError for a mistake in the text, InputError where a stream has no
+    see `sqlwin.aggregate`. QueryError for a mistake in the text, which of a script that names a
+    file in FROM its `run` says, as that has the base of its path. InputError where a stream has no
     DataFrame, and for a script in a session of Spark Connect.
     """
     # Spark starts several Python processes that load this package and need little of
     # it, so what is needed is imported here.
-    from pathlib import Path
-
-    from sqlwin.inference import inferred_from
     from sqlwin.spark.connect import refuse_connect
     from sqlwin.spark.dataframes import bound_over, query_over
     from sqlwin.spark.scripts import SparkScript
@@ -84,8 +82,10 @@ def query(
 
     if inputs is None:
         refuse_connect(spark, "a script")
-        infer = inferred_from(Path())
-        return SparkScript(spark, script(sql, dict(streams or {}), params, functions, infer=infer))
+        given = dict(streams or {})
+        return SparkScript.of(
+            spark, lambda infer: script(sql, given, params, functions, infer=infer)
+        )
     script_ = bound_over(sql, inputs, dict(streams or {}), params, functions)
     return query_over(spark, script_, inputs)
 

@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, split
 
-from sqlwin.errors import InputError, StateError
+from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again, numbered
@@ -28,9 +28,10 @@ from sqlwin.runtime.checkpoint.status import Line, file_lines, watermark_lines
 from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.buckets import bucket_of
+from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.listing import loaded
-from sqlwin.spark.moved import in_place
+from sqlwin.spark.moved import in_place, is_lost, is_moved
 from sqlwin.spark.offsets import pieces_read
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
 from sqlwin.spark.progress import After, after, last_committed, number_of
@@ -117,7 +118,8 @@ def blobs_of_stages(
     spark: SparkSession, path: Path, top: int
 ) -> dict[tuple[int, int], dict[str, bytes]]:
     """All state of the last batch committed: blobs by name, by number of the stage and label of
-    the bucket. path: of Spark's own checkpoint. top: the highest level."""
+    the bucket. path: of Spark's own checkpoint, which is locked. top: the highest level."""
+    in_place(path)
     batch = _Batches(path).reached(None)
     found: dict[tuple[int, int], dict[str, bytes]] = {}
     for operator in range(top + 1):
@@ -136,7 +138,6 @@ def _unsealed(name: str, data: bytes) -> bytes:
 
 
 def _state_of(spark: SparkSession, path: Path, operator: int, batch: int) -> DataFrame:
-    in_place(path)
     source = spark.read.format("statestore").option("path", str(path))
     found = source.option("stateVarName", "blobs").option("operatorId", operator)
     return found.option("batchId", batch).load()
@@ -157,8 +158,23 @@ def snapshot(
     """
     batches = _Batches(path)
     batches.reached(as_of)
+    _find(path)
     read = _Read(needed(spark), query, number, labels, batches, as_of, operator)
     return Snapshot(query, read)
+
+
+def _find(path: Path) -> None:
+    """Where the checkpoint was moved, and no run has found its state since. StateError where that
+    cannot be: on a disk that is read only, say, unless Spark's files are also where they were."""
+    if not is_moved(path):
+        return
+    try:
+        with checkpoint_locked(path.parent):
+            in_place(path)
+    except (RunError, OSError) as failure:
+        if is_lost(path):
+            message = f"{path.parent} was moved, and its state is named by its old folder"
+            raise StateError(f"{message}: {failure}") from failure
 
 
 @dataclass(frozen=True)

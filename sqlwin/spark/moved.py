@@ -14,12 +14,12 @@ a file that is damaged, which Spark refuses by its checksum.
 from __future__ import annotations
 
 import json
-import os
 import struct
-import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from sqlwin.runtime.files.atomic_files import replaced
 
 SCHEMAS, LOCAL = "_stateSchema", "file:"
 CHUNK = 512
@@ -27,17 +27,43 @@ CHUNK = 512
 
 
 def in_place(spark: Path) -> None:
-    """spark: Spark's part of a checkpoint, of which no query runs elsewhere."""
+    """spark: Spark's part of a checkpoint, which nobody else writes meanwhile."""
+    for file, (text, now) in _outdated(spark).items():
+        _write(file, _replaced(text, now).encode())
+
+
+def is_moved(spark: Path) -> bool:
+    return bool(_outdated(spark))
+
+
+def is_lost(spark: Path) -> bool:
+    """Whether it is moved, and there is no file where Spark looks for one."""
+    olds = [Path(old.removeprefix(LOCAL)) for _, now in _outdated(spark).values() for old in now]
+    return not all(old.exists() for old in olds)
+
+
+def _outdated(spark: Path) -> dict[Path, tuple[str, dict[str, str]]]:
+    """By file its text, and the paths in it that are others now."""
+    found = {}
     for file in (spark / "state").glob("*/_metadata/v2/[0-9]*"):
         data, known = file.read_bytes(), _checksum(file)
         if known.exists() and known.read_bytes() != _sums(data):
             continue
         text, operator = data.decode(), file.parents[2]
-        moved = text
-        for old in _paths(text):
-            moved = moved.replace(json.dumps(old), json.dumps(_now(old, operator)))
-        if moved != text:
-            _write(file, moved.encode())
+        now = {old: _now(old, operator) for old in _paths(text)}
+        if any(old != new for old, new in now.items()):
+            found[file] = text, now
+    return found
+
+
+def _replaced(text: str, now: Mapping[str, str]) -> str:
+    """Spark writes all characters as they are; what this wrote once has some as escapes."""
+    for old, new in now.items():
+        for ascii_ in (False, True):
+            text = text.replace(
+                json.dumps(old, ensure_ascii=ascii_), json.dumps(new, ensure_ascii=False)
+            )
+    return text
 
 
 def _paths(text: str) -> Iterator[str]:
@@ -54,14 +80,15 @@ def _now(old: str, operator: Path) -> str:
 
 
 def _write(file: Path, data: bytes) -> None:
-    """Whole or not at all; where it ends in between, without its checksum."""
-    with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
-    _checksum(file).unlink(missing_ok=True)
-    Path(out.name).replace(file)
-    _checksum(file).write_bytes(_sums(data))
+    """Each file whole or not at all, readable as before; in between there is no checksum."""
+    mode = file.stat().st_mode
+    with replaced(file) as path:
+        path.write_bytes(data)
+        path.chmod(mode)
+        _checksum(file).unlink(missing_ok=True)
+    with replaced(_checksum(file)) as path:
+        path.write_bytes(_sums(data))
+        path.chmod(mode)
 
 
 def _checksum(file: Path) -> Path:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 from pyspark.sql import SparkSession
 
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.inference import inferred_from
+from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned
@@ -17,14 +19,24 @@ from sqlwin.runtime.connectors.progress import OnWarning, Summary
 from sqlwin.runtime.rows.malformed import limit
 from sqlwin.spark.run import run
 from sqlwin.spark.session import needed
+from sqlwin.sql.sources.files import Infer
 
 Take = Callable[[pl.DataFrame], None]
 
 
 @dataclass(frozen=True)
 class SparkScript:
+    """bind: with what infers the streams of files in FROM."""
+
     spark: SparkSession
-    script: Script
+    bind: Callable[[Infer], Script]
+
+    @staticmethod
+    def of(spark: SparkSession, bind: Callable[[Infer], Script]) -> SparkScript:
+        """QueryError for a mistake; where FROM names a file, it is `run` that knows its base."""
+        with suppress(_NamesFile):
+            bind(_later)
+        return SparkScript(spark, bind)
 
     def run(
         self,
@@ -42,15 +54,16 @@ class SparkScript:
     ) -> Summary:
         """Run every query over what is there; returns what was read, emitted and refused.
 
-        base: what relative paths of the script are relative to. checkpoint: keeps windows
-        open for the next run, unless `drain`; without one every window closes. follow: go
-        on as files arrive. show: results of queries without a sink of their own, a batch
-        at a time. on_errors: rows of the error stream. on_warning: texts that are Python
+        base: what relative paths of the script are relative to, those of FROM too. checkpoint:
+        keeps windows open for the next run, unless `drain`; without one every window closes.
+        follow: go on as files arrive. show: results of queries without a sink of their own, a
+        batch at a time. on_errors: rows of the error stream. on_warning: texts that are Python
         warnings where nothing takes them. max_errors: malformed rows that are still taken, a
         count or as "1%" of those read. sinks: functions of (Arrow table, number of the batch), by
         name of the sinks with connector = 'python'. stop: is called now and then; True ends the
         run after its batch, and what is open stays open. on_metrics: gets the metrics of each
-        batch and query. RunError where the run fails.
+        batch and query. RunError where the run fails, QueryError where a file of FROM cannot be
+        read as the script does.
         """
         kept = None if checkpoint is None else Path(checkpoint)
         options = RunOptions(
@@ -66,4 +79,12 @@ class SparkScript:
             stop=stop,
             on_metrics=on_metrics,
         )
-        return run(self.script, options, needed(self.spark))
+        return run(self.bind(inferred_from(options.base)), options, needed(self.spark))
+
+
+class _NamesFile(Exception):
+    pass
+
+
+def _later(path: str, name: str) -> Stream:
+    raise _NamesFile

@@ -30,17 +30,17 @@ def fed(sql: str) -> Any:
 @pytest.mark.parametrize("policy", ["", "EXPIRED INTO late_orders"])
 def test_every_row_that_is_not_processed_is_reported_whole(policy: str) -> None:
     query = fed(MEDIANS + policy)
-    emissions = query.expired().to_pylist()
-    assert list(emissions[0]) == ["stream", "reason", "ts", "watermark", "position", "row"]
-    assert [(r["reason"], r["position"], r["ts"], r["watermark"]) for r in emissions] == [
+    errors = query.expired().to_pylist()
+    assert list(errors[0]) == ["stream", "reason", "ts", "watermark", "position", "row"]
+    assert [(r["reason"], r["position"], r["ts"], r["watermark"]) for r in errors] == [
         ("malformed: value is 'two', not a BIGINT", "0:1", None, None),
         ("no position: id is NULL", "0:3", AT, None),
         ("no event time: ts is NULL", "0:3", None, None),
         ("expired", "0:5", AT.replace(minute=0), AT),
         ("expired", "0:6", AT.replace(minute=0, second=1), AT),
     ]
-    assert {r["stream"] for r in emissions} == {"orders"}
-    assert [r["row"] for r in emissions] == [
+    assert {r["stream"] for r in errors} == {"orders"}
+    assert [r["row"] for r in errors] == [
         '{"id": 2, "value": "two", "ts": "2024-01-01T09:10:00Z"}',
         '{"id": null, "value": 4, "ts": "2024-01-01T09:10:00Z"}',
         '{"id": 3, "value": 3, "ts": null}',

@@ -76,16 +76,16 @@ def test_what_could_not_be_processed_is_reported(query: EmbeddedQuery) -> None:
     query.push("orders", [{"product": "tea", "value": "two", "ts": "2024-01-01T09:00:00Z"}])
     query.push("orders", [{"product": "tea", "value": 2, "ts": None}, row("10:00:00")])
     query.push("orders", [row("08:00:00", 7)])
-    emissions = query.expired().to_pylist()
-    assert [r["reason"] for r in emissions] == [
+    errors = query.expired().to_pylist()
+    assert [r["reason"] for r in errors] == [
         "malformed: value is 'two', not a BIGINT",
         "no event time: ts is NULL",
         "expired",
     ]
-    assert emissions[2]["ts"] == datetime(2024, 1, 1, 8, tzinfo=timezone.utc)
-    assert emissions[2]["watermark"] == datetime(2024, 1, 1, 9, 59, 55, tzinfo=timezone.utc)
-    assert [r["position"] for r in emissions] == ["0:0", "0:1", "0:3"]
-    assert emissions[2]["row"] == '{"product": "tea", "value": 7, "ts": "2024-01-01T08:00:00Z"}'
+    assert errors[2]["ts"] == datetime(2024, 1, 1, 8, tzinfo=timezone.utc)
+    assert errors[2]["watermark"] == datetime(2024, 1, 1, 9, 59, 55, tzinfo=timezone.utc)
+    assert [r["position"] for r in errors] == ["0:0", "0:1", "0:3"]
+    assert errors[2]["row"] == '{"product": "tea", "value": 7, "ts": "2024-01-01T08:00:00Z"}'
 
 
 def test_rows_of_every_form(query: EmbeddedQuery) -> None:

@@ -57,8 +57,8 @@ def test_a_checkpoint(tmp_path: Path, name: str, known: int) -> None:
     blobs = SqliteBlobs(tmp_path / "state" / "query-0.sqlite")
     changed(blobs, name, version=known + 1, new="field")
     blobs.close()
-    emissions = f"{name} has version {known + 1}, known is {known}{NEWER}$"
-    with pytest.raises(StateError, match=emissions):
+    message = f"{name} has version {known + 1}, known is {known}{NEWER}$"
+    with pytest.raises(StateError, match=message):
         run(script(SCRIPT), options)
 
 

@@ -123,8 +123,8 @@ def main(arguments: list[str]) -> int:
     if options.whole:
         python = worker_python() if options.whole == "early" else sys.executable
         loops = options.loops * (os.cpu_count() or 1)
-        for emissions in whole(python, loops, options.starts, options.seconds):
-            sys.stdout.write(emissions)
+        for line in whole(python, loops, options.starts, options.seconds):
+            sys.stdout.write(line)
             sys.stdout.flush()
         return 0
     pythons = {"as PySpark does": sys.executable, "early": worker_python()}

@@ -41,8 +41,8 @@ def memory() -> str | None:
 def kept() -> list[Run]:
     """Those that failed once."""
     lines = SEEDS.read_text(encoding="utf-8").splitlines()
-    emissions = [line.split() for line in lines if line.strip() and not line.startswith("#")]
-    return [(host, int(seed)) for host, seed in emissions]
+    words = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return [(host, int(seed)) for host, seed in words]
 
 
 def runs(first: int, count: int) -> Iterator[Run]:
@@ -71,8 +71,8 @@ def main(arguments: list[str]) -> int:
                     file.write(f"{run[0]} {run[1]}\n")
         if number % 100 == 0:
             sys.stderr.write(f"{number} runs, {crashes} crashes, {failed} failed\n")
-    emissions = f"{number} runs from seed {options.seed}, {crashes} crashes, {failed} failed"
-    sys.stdout.write(emissions + "\n")
+    report = f"{number} runs from seed {options.seed}, {crashes} crashes, {failed} failed"
+    sys.stdout.write(report + "\n")
     return 1 if failed else 0
 
 

@@ -81,19 +81,19 @@ def command(home: Path, engine: str, out: str, *more: str) -> list[str]:
     return [*run, "--engine", engine, *more]
 
 
-def killed(parsed: list[str], moments: list[float]) -> int:
+def killed(argv: list[str], moments: list[float]) -> int:
     """Run until it ends by itself; kill it so long after each start. How often it was."""
     for kills, moment in enumerate([*moments, None]):
         running = subprocess.Popen(
-            parsed, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+            argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         try:
-            _, emissions = running.communicate(timeout=moment)
+            _, stderr = running.communicate(timeout=moment)
         except subprocess.TimeoutExpired:
             os.killpg(running.pid, signal.SIGKILL)
             running.communicate()
             continue
-        assert running.returncode == 0, emissions.decode()
+        assert running.returncode == 0, stderr.decode()
         return kills
     raise AssertionError("the last run has no moment to be killed at")
 
@@ -116,9 +116,9 @@ def errors(folder: Path, files: int) -> list[tuple[str, str]]:
     """
     parts = sorted(folder.glob("*.jsonl"))
     rows = [json.loads(line) for part in parts for line in part.read_text().splitlines()]
-    emissions = sorted((row["reason"], row["position"]) for row in rows)
-    assert len(set(emissions)) == len(emissions) == files
-    return emissions
+    found = sorted((row["reason"], row["position"]) for row in rows)
+    assert len(set(found)) == len(found) == files
+    return found
 
 
 def same(whole: dict[str, Row], cut: dict[str, Row]) -> None:

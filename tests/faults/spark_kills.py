@@ -74,15 +74,15 @@ class Run:
 
     def command(self, engine: str, out: str, *more: str) -> list[str]:
         """A batch takes about three of the files."""
-        parser = command(self.home, engine, out, *more)
+        argv = command(self.home, engine, out, *more)
         text = (self.home / f"{out}.sql").read_text()
         (self.home / f"{out}.sql").write_text(text.replace("20000", "5000"))
-        return parser
+        return argv
 
     def start(self) -> subprocess.Popen[bytes]:
-        parser = self.command("spark", "cut", "--checkpoint", str(self.home / "kept"), "--drain")
+        argv = self.command("spark", "cut", "--checkpoint", str(self.home / "kept"), "--drain")
         running = subprocess.Popen(
-            parser, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+            argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
         )
         self.sessions.append(running.pid)
         return running

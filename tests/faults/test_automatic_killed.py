@@ -53,8 +53,8 @@ def ended(home: Path, rng: random.Random, kill: bool) -> bool:
     time.sleep(rng.uniform(0, 0.02))
     if kill:
         running.send_signal(signal.SIGKILL)
-    _, emissions = running.communicate()
-    assert running.returncode in (0, -signal.SIGKILL), emissions.decode()
+    _, stderr = running.communicate()
+    assert running.returncode in (0, -signal.SIGKILL), stderr.decode()
     return running.returncode == 0
 
 

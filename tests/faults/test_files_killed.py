@@ -72,12 +72,12 @@ def started(
     run = ["run", f"{out}.sql", "--engine", engine, "--checkpoint", f"{out}-state", "--drain"]
     command = [sys.executable, "-c", RUN.format(count=COUNT), moment, str(after), *run]
     ended = subprocess.Popen(command, cwd=home, stderr=subprocess.PIPE, start_new_session=True)
-    _, emissions = ended.communicate(timeout=300)
+    _, stderr = ended.communicate(timeout=300)
     if ended.returncode == -signal.SIGKILL:
         with suppress(ProcessLookupError):
             os.killpg(ended.pid, signal.SIGKILL)  # the JVM and its workers
         return ended.returncode
-    assert ended.returncode == 0, emissions.decode()
+    assert ended.returncode == 0, stderr.decode()
     return 0
 
 

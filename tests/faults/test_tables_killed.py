@@ -55,9 +55,9 @@ def alike(read: Any, files: int) -> None:
         assert len(whole) > 0
         sinks.same(whole, cut)
     errors = [read(f"{out}_bad") for out in ("whole", "cut")]
-    emissions = [sorted((r[1], r[4]) for r in rows) for _, rows in errors]
-    assert emissions[0] == emissions[1]
-    assert len(emissions[0]) == len(set(emissions[0])) == files
+    refused = [sorted((r[1], r[4]) for r in rows) for _, rows in errors]
+    assert refused[0] == refused[1]
+    assert len(refused[0]) == len(set(refused[0])) == files
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from tests.faults.spark_kills import two_at_once
 def test_in_process(tmp_path: Path) -> None:
     land(tmp_path, files=20, rows=10)
     subprocess.run(command(tmp_path, "embedded", "whole"), check=True, capture_output=True)
-    parsed = command(tmp_path, "embedded", "cut", "--checkpoint", str(tmp_path / "kept"), "--drain")
-    both = [subprocess.Popen(parsed, stdout=-3, stderr=subprocess.PIPE) for _ in range(2)]
+    argv = command(tmp_path, "embedded", "cut", "--checkpoint", str(tmp_path / "kept"), "--drain")
+    both = [subprocess.Popen(argv, stdout=-3, stderr=subprocess.PIPE) for _ in range(2)]
     said = [each.communicate()[1].decode().splitlines()[-1] for each in both]
     codes = [each.returncode for each in both]
     assert 0 in codes
     assert all(line.startswith("failed: ") for line, code in zip(said, codes, strict=True) if code)
-    subprocess.run(parsed, check=True, capture_output=True)
+    subprocess.run(argv, check=True, capture_output=True)
     alike(tmp_path / "whole", tmp_path / "cut", files=20)
 
 

@@ -59,11 +59,11 @@ def test_the_windows_of_a_join(operator: Fast, taken: list[Step], lo: int, lengt
         watermark, now = watermark + step.watermark, now + step.clock
         joined.step(*batch, now, watermark, step.end)
     for question in (StateQuery(), StateQuery(None, lo, lo + length)):
-        emissions = operator.windows(question, joined.stores)
+        windows = operator.windows(question, joined.stores)
         expected: list[Row] = []
         for side, other in ((operator.left, operator.right), (operator.right, operator.left)):
             expected += plain(side, other, joined, question.lo, question.hi)
-        known = emissions.with_columns(pl.col("__window_start", "__window_end").to_physical())
+        known = windows.with_columns(pl.col("__window_start", "__window_end").to_physical())
         found = [
             {name: row[name] for name in expected_of(row, operator)}
             for row in known.rows(named=True)

@@ -66,10 +66,11 @@ def pairs(file: Golden) -> list[Pair]:
     streams = file.whole("streams") or ""
     blocks = [block for block in file.blocks if block.kind != "streams"]
     made = []
-    for cases, said in zip(blocks[::2], blocks[1::2], strict=True):
-        if cases.kind != "query" or said.kind not in ("refused", "explain"):
-            raise ValueError(f"{file.name}: {cases.kind}, {said.kind} are no pair")
-        made.append(Pair(file.name, streams, cases.body, said.kind, said.body, said.argument))
+    for query, answer in zip(blocks[::2], blocks[1::2], strict=True):
+        if query.kind != "query" or answer.kind not in ("refused", "explain"):
+            raise ValueError(f"{file.name}: {query.kind}, {answer.kind} are no pair")
+        found = (query.body, answer.kind, answer.body, answer.argument)
+        made.append(Pair(file.name, streams, *found))
     return made
 
 

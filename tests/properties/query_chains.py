@@ -177,8 +177,8 @@ def whole_below(draw: DrawFn) -> Below:
 @st.composite
 def windows_of(draw: DrawFn, below: Below) -> Question:
     window, keys, made = draw(windowed()), draw(st.sampled_from(KEYS)), draw(_made())
-    emissions = f"TABLE ({below.ours}), DESCRIPTOR(t)"
-    source = window.source.replace("TABLE s, DESCRIPTOR(ts)", emissions)
+    table = f"TABLE ({below.ours}), DESCRIPTOR(t)"
+    source = window.source.replace("TABLE s, DESCRIPTOR(ts)", table)
     by = [*keys, "window_start", "window_end"]
     select = f"SELECT {listed(by, made)}\nFROM {source}\nGROUP BY {', '.join(by)}"
     rows = f"(SELECT *, epoch_us(t) AS us FROM ({below.theirs}))"

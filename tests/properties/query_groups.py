@@ -61,8 +61,8 @@ def cumulating(draw: DrawFn) -> Windowed:
 
 
 def _function(name: str, lengths: list[int]) -> str:
-    emissions = ", ".join(f"INTERVAL '{length}' SECOND" for length in lengths)
-    return f"{name}(TABLE s, DESCRIPTOR(ts), {emissions})"
+    sizes = ", ".join(f"INTERVAL '{length}' SECOND" for length in lengths)
+    return f"{name}(TABLE s, DESCRIPTOR(ts), {sizes})"
 
 
 @st.composite

@@ -100,8 +100,8 @@ def _declared(draw: DrawFn, text: str, batch: str, itself: bool, made: Parts) ->
         text = text.replace("FROM l", "FROM s", 1)
         text = text.replace("JOIN r", "JOIN s", 1).replace("FROM r", "FROM s", 1)
     late = None if made.late is None else made.late + delay
-    emissions = "".join(declared) + _aliased(text, itself)
-    return JoinQuestion(emissions, batch, itself, rising, replays, table, late)
+    ours = "".join(declared) + _aliased(text, itself)
+    return JoinQuestion(ours, batch, itself, rising, replays, table, late)
 
 
 def _aliased(text: str, itself: bool) -> str:
@@ -177,7 +177,7 @@ def _rows(draw: DrawFn) -> Parts:
     windows = ["" if n is None else f" OVER (ROWS {n} PRECEDING)" for n in (left, right)]
     if draw(st.booleans()):
         drawn = [("", "l.pos <= n") if left is None else draw(_stepped("l")), draw(_stepped("r"))]
-        windows = [emissions for emissions, _ in drawn]
+        windows = [window for window, _ in drawn]
         near = f"len(list_filter(range(100), lambda n: {drawn[0][1]} AND {drawn[1][1]})) > 0"
     source = "l{}{{{{l}}}} {{kind}} JOIN r{}{{{{r}}}}".format(*windows)
     return Parts(KINDS, source, "", near, OFTEN, retain="", rising=True)
@@ -189,8 +189,8 @@ def _stepped(draw: DrawFn, name: str) -> tuple[str, str]:
     step = draw(st.integers(1, 4))
     size = draw(st.integers(step, 6))
     moved, row = f"n - n % {step}", f"{name}.pos"
-    emissions = f" OVER (ROWS {size} PRECEDING ADVANCE BY {step} ROWS)"
-    return emissions, f"{row} <= {moved} AND {moved} < {row} + {size}"
+    window = f" OVER (ROWS {size} PRECEDING ADVANCE BY {step} ROWS)"
+    return window, f"{row} <= {moved} AND {moved} < {row} + {size}"
 
 
 @st.composite
@@ -222,13 +222,13 @@ def _of_sessions(draw: DrawFn, name: str, keyed: tuple[str, ...]) -> tuple[str, 
     """The rows of a stream as sqlwin is told, and for DuckDB with the bounds of their session."""
     gap, where = draw(st.integers(1, 9)), draw(st.sampled_from(["", "", " WHERE i <> 1"]))
     of_row = draw(st.sampled_from([None, None, 1, 12]))
-    emissions, length = f"INTERVAL '{gap}' SECOND", str(gap)
+    told, length = f"INTERVAL '{gap}' SECOND", str(gap)
     if of_row is not None:
-        emissions = f"(CASE WHEN i > 0 THEN '{of_row} seconds' ELSE '{gap} seconds' END)"
+        told = f"(CASE WHEN i > 0 THEN '{of_row} seconds' ELSE '{gap} seconds' END)"
         length = f"CASE WHEN i > 0 THEN {of_row} ELSE {gap} END"
     rows = f"(SELECT * FROM {name}{where})" if where else name
     own = ", ".join(draw(st.permutations(keyed)))
-    ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {emissions} GAP)"
+    ours = f"{rows} OVER (PARTITION BY {own} ORDER BY ts SESSION {told} GAP)"
     theirs = islands(f"{name}{where}", own, length)
     return ours + (f" {name}" if where else f"{{{{{name}}}}}"), theirs
 

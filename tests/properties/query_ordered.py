@@ -66,13 +66,13 @@ def sessions(draw: DrawFn) -> Question:
         f"SELECT window_time AS t, {own} FROM {window.source}{where} "
         f"GROUP BY window_start, window_end, window_time {draw(by_hours())}"
     )
-    emissions = f"SELECT e AS t, {own} FROM ({window.unnested.format(where=where)}) GROUP BY w, e"
+    results = f"SELECT e AS t, {own} FROM ({window.unnested.format(where=where)}) GROUP BY w, e"
     by = [*keys, "window_start", "window_end"]
     select = (
         f"SELECT {listed(by, made)}\nFROM ({below}) OVER (PARTITION BY n ORDER BY t "
         f"SESSION {gap} ROWS GAP)\nGROUP BY {', '.join(by)}"
     )
-    rows = f"SELECT *, row_number() OVER (ORDER BY t) AS r FROM ({emissions})"
+    rows = f"SELECT *, row_number() OVER (ORDER BY t) AS r FROM ({results})"
     within = "OVER (PARTITION BY n ORDER BY r)"
     apart = f"SELECT *, coalesce(r - lag(r) {within} > {gap + 1}, true) AS new FROM ({rows})"
     islands = f"SELECT *, sum(new::INT) {within} AS m FROM ({apart})"

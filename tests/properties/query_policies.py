@@ -43,8 +43,8 @@ def ranked(draw: st.DrawFn) -> str:
 
 
 def _emit(*parts: str) -> str:
-    emissions = " ".join(part for part in parts if part)
-    return f"EMIT {emissions}\n" if emissions else ""
+    policies = " ".join(part for part in parts if part)
+    return f"EMIT {policies}\n" if policies else ""
 
 
 def _early() -> st.SearchStrategy[str]:

@@ -49,10 +49,10 @@ def test_late_weather_corrects_departures(tmp_path: Path) -> None:
     for file in sorted((tmp_path / "data" / "weather").iterdir()):
         day = date.fromisoformat(file.stem) + timedelta(days=3)
         held = {f"{day}T{hour}:00:00Z" for hour in range(11, 15)}
-        emissions = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        in_time = [row for row in emissions if json.loads(row)["ts"] not in held]
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        in_time = [row for row in lines if json.loads(row)["ts"] not in held]
         file.write_text("".join(late + in_time), encoding="utf-8")
-        late = [row for row in emissions if json.loads(row)["ts"] in held]
+        late = [row for row in lines if json.loads(row)["ts"] in held]
     assert not late  # none in the last file, which has no next
     emitted = check(embedded.run, "weather_delays", tmp_path)
     corrected = emitted.filter(pl.col("op") == "+U")

@@ -175,11 +175,11 @@ def test_every_store_of_rows_is_estimated() -> None:
 
 def _near(name: str, held: Held, records: int, size: int) -> None:
     assert held.records is not None, held
-    emissions = f"{name}: {held}, measured {records} records of {size} bytes"
+    measured = f"{name}: {held}, measured {records} records of {size} bytes"
     if max(records, held.records) < FEW:
         return
-    assert held.records / 2 <= records <= 2 * held.records, emissions
-    assert held.bytes / 2 <= size <= 2 * held.bytes, emissions
+    assert held.records / 2 <= records <= 2 * held.records, measured
+    assert held.bytes / 2 <= size <= 2 * held.bytes, measured
 
 
 def steady(query: Script, seconds: float, rate: float) -> dict[str, tuple[int, int]]:

@@ -60,7 +60,7 @@ def test_a_value_that_is_too_large_costs_its_row(expression: str) -> None:
     assert len(values) + len(reasons) == 2
     assert reasons
     for reason in reasons:
-        assert any(emissions in reason for emissions in (" more than ", "Out of Range"))
+        assert any(words in reason for words in (" more than ", "Out of Range"))
     assert time.process_time() - begun < 10
 
 

@@ -185,10 +185,10 @@ def test_a_channel_has_one_address_which_has_its_number_nine_times_of_ten() -> N
     big = bids["channel"].is_in(["Google", "Facebook", "Baidu", "Apple"])
     assert abs(big.mean() - 0.5) < 0.01
     small = bids.filter(~big)
-    emissions = small["url"].str.extract(r"&channel_id=(\d+)$")
-    assert abs(emissions.is_not_null().mean() - 0.9) < 0.02
+    channels = small["url"].str.extract(r"&channel_id=(\d+)$")
+    assert abs(channels.is_not_null().mean() - 0.9) < 0.02
     numbers = small["channel"].str.strip_prefix("channel-")
-    assert (emissions == numbers).drop_nulls().all()
+    assert (channels == numbers).drop_nulls().all()
     folders = r"^https://www\.nexmark\.com/[a-z_]{3,5}/[a-z_]{3,5}/[a-z_]{3,5}/item\.htm\?query=1"
     assert bids["url"].str.contains(folders).all()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -28,7 +30,10 @@ from sqlwin.secrets import (
     resolved,
     secrets_of,
 )
+from sqlwin.shell.declared import Declarations
 from sqlwin.sql import script
+from sqlwin.sql.syntax.concrete import concrete
+from sqlwin.sql.text.shown import shown
 
 CLEAR = "hunter2-in-clear"
 COLUMNS = "(n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)"
@@ -116,13 +121,62 @@ def test_a_secret_given_as_a_parameter_is_not_kept() -> None:
         "CREATE SINK o WITH (password = 'hunter2-in-clear' 'hunter2-in-clear');",
         "CREATE SINK o (n NOTHING) WITH (password = 'hunter2-in-clear');",
         "CREATE STREAM t (n BIGINT, n INT) WITH (token = 'hunter2-in-clear', partitions = 'x');",
+        "CREATE SINK o WITH (path = 'x', password = \u2018hunter2-in-clear\u2019)",
+        "CREATE SINK o WITH (path = \u201cx\u201d, password = 'hunter2-in-clear')",
+        "CREATE SINK o WITH (path = :path, password = 'hunter2-in-clear')",
+        "CREATE SINK o WITH path = 'x', password = 'hunter2-in-clear'",
+        "CREATE SINK o OPTIONS (path = 'x', password = 'hunter2-in-clear')",
+        "CREATE SINK o WITH /* of the database */ (password = 'hunter2-in-clear') AND",
+        "CREATE SINK o WITH (path = 'x', pasword = 'hunter2-in-clear')",
+        "CREATE SINK o WITH (path = 'x', pasword = 'hunter2-in-clear' 'hunter2-in-clear')",
+        "CREATE SINK o WITH (path = 'x', password 'hunter2-in-clear')",
+        "CREATE SINK o WITH (path = 'x', 'password' : 'hunter2-in-clear')",
+        "CREATE SINK o WITH (path = 'x' password = 'hunter2-in-clear')",
+        "CREATE SINK o WITH (password = N'hunter2-in-clear')",
+        "CREATE SINK o WITH (password = 'never, hunter2-in-clear",
+        "CREATE SINK o WITH (path = 'x', kafka.ssl.key.pem = 'hunter2-in-clear')",
+        "SET password = 'hunter2-in-clear'",
     ],
 )
 def test_mistakes_show_no_secret(mistake: str) -> None:
+    def refused(call: Callable[[str], object]) -> str:
+        with pytest.raises(QueryError) as raised:
+            call(mistake)
+        return f"{raised.value} {raised.value!r} {raised.value.text}"
+
+    assert CLEAR not in refused(script)
+    assert CLEAR not in refused(Declarations().bind)
+    with suppress(QueryError):
+        concrete(mistake)
+        return
+    assert CLEAR not in refused(concrete)
+
+
+def test_a_mistake_shows_what_is_no_secret() -> None:
+    """Where it stands, on however many lines the secret is."""
+    text = "CREATE SINK o WITH (password = 'a\nlong one', path = 'here', format = 'jsno');"
     with pytest.raises(QueryError) as refused:
-        script(mistake)
-    assert CLEAR not in str(refused.value)
-    assert CLEAR not in refused.value.text
+        script(text)
+    assert str(refused.value).splitlines()[1:4] == [
+        "  at line 2, column 27",
+        "  | ********', path = 'here', format = 'jsno');",
+        "  |                           ^^^^^^^^^^^^^^^",
+    ]
+    with pytest.raises(QueryError, match="no value was given for :pw") as refused:
+        script("CREATE SINK o WITH (password = :pw)")
+    assert "password = :pw)" in str(refused.value)
+    text = "CREATE STREAM s (n INT, b AS CAST(n AS TIMESTAMP WITH TIME ZONE) AND token = 'x');"
+    assert shown(text + "SELECT n FROM s WHERE key = 'x'").endswith("key = 'x'")
+
+
+@pytest.mark.parametrize("value", ["r'hunter2'", 'R"hunter2"', "'hunter2\nand more'"])
+@pytest.mark.parametrize("between", [" ", " /* c */ ", " -- c\n"])
+def test_a_masked_text_is_read_again(value: str, between: str) -> None:
+    text = f"CREATE SINK out WITH{between}(connector = 'none', token = {value}, changelog = append)"
+    again = masked(text)
+    assert "hunter2" not in again
+    assert [len(line) for line in again.split("\n")] == [len(line) for line in text.split("\n")]
+    script(again)
 
 
 def test_only_options_are_masked() -> None:

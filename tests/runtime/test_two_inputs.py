@@ -28,47 +28,47 @@ def query(lowering: Lowering = both, blobs: Blobs | None = None, token: str = "t
     return EmbeddedQuery(script(QUERY), lowering=lowering, blobs=blobs, token=token)
 
 
-def push(parsed: EmbeddedQuery, name: str, value: int, ts: str | None) -> None:
+def push(running: EmbeddedQuery, name: str, value: int, ts: str | None) -> None:
     """ts: minute:second of the hour after 9."""
     at = None if ts is None else f"2024-01-01T09:{ts}Z"
-    parsed.push(name, [{"product": "tea", "value": value, "ts": at}])
+    running.push(name, [{"product": "tea", "value": value, "ts": at}])
 
 
-def counted(parsed: EmbeddedQuery) -> list[tuple[Any, ...]]:
+def counted(running: EmbeddedQuery) -> list[tuple[Any, ...]]:
     """(side, value, emit) of what waits."""
     names = ["side", "value", "emit"]
-    return [tuple(row.values()) for row in parsed.results().select(names).to_pylist()]
+    return [tuple(row.values()) for row in running.results().select(names).to_pylist()]
 
 
 def test_the_watermark_is_that_of_the_slowest_stream() -> None:
-    parsed = query()
-    push(parsed, "orders", 1, "01:00")
-    push(parsed, "orders", 2, "05:00")
-    assert counted(parsed) == []
-    push(parsed, "shipments", 3, "01:11")  # 10 s behind: 1:01
-    assert counted(parsed) == [(0, 1, "full")]
-    parsed.advance(watermark={"shipments": "2024-01-01T09:04:00Z"})
-    assert counted(parsed) == [(1, 3, "full")]
-    parsed.drain()
-    assert counted(parsed) == [(0, 2, "full")]
+    running = query()
+    push(running, "orders", 1, "01:00")
+    push(running, "orders", 2, "05:00")
+    assert counted(running) == []
+    push(running, "shipments", 3, "01:11")  # 10 s behind: 1:01
+    assert counted(running) == [(0, 1, "full")]
+    running.advance(watermark={"shipments": "2024-01-01T09:04:00Z"})
+    assert counted(running) == [(1, 3, "full")]
+    running.drain()
+    assert counted(running) == [(0, 2, "full")]
 
 
 def test_a_row_is_late_by_its_own_stream() -> None:
-    parsed = query()
-    push(parsed, "orders", 1, "05:00")
-    push(parsed, "orders", 2, "04:30")
-    push(parsed, "shipments", 3, "01:00")
-    assert counted(parsed) == [(0, 2, "late")]
+    running = query()
+    push(running, "orders", 1, "05:00")
+    push(running, "orders", 2, "04:30")
+    push(running, "shipments", 3, "01:00")
+    assert counted(running) == [(0, 2, "late")]
 
 
 def test_a_row_is_expired_by_its_own_stream_and_reported_with_its_name_and_watermark() -> None:
-    parsed = query()
-    push(parsed, "orders", 1, "05:00")
-    push(parsed, "shipments", 2, "01:00")
-    push(parsed, "orders", 3, "03:59")
-    push(parsed, "shipments", 4, "00:00")
-    push(parsed, "shipments", 5, None)
-    errors = parsed.expired().to_pylist()
+    running = query()
+    push(running, "orders", 1, "05:00")
+    push(running, "shipments", 2, "01:00")
+    push(running, "orders", 3, "03:59")
+    push(running, "shipments", 4, "00:00")
+    push(running, "shipments", 5, None)
+    errors = running.expired().to_pylist()
     assert [(row["stream"], row["reason"].split(":")[0]) for row in errors] == [
         ("orders", "expired"),
         ("shipments", "no event time"),
@@ -78,23 +78,23 @@ def test_a_row_is_expired_by_its_own_stream_and_reported_with_its_name_and_water
 
 def test_each_stream_counts_its_own_rows() -> None:
     blobs = DictBlobs()
-    parsed = query(blobs=blobs)
+    running = query(blobs=blobs)
     for value in range(3):
-        push(parsed, "orders", value, "01:00")
-    push(parsed, "shipments", 9, "02:00")
-    parsed.advance(watermark={"orders": "2024-01-01T09:01:01Z"})
-    assert parsed.results().column("row_key").to_pylist() == ["0:0:0", "0:0:1", "0:0:2"]
-    assert parsed.offsets() == {"orders": {0: 3}, "shipments": {0: 1}}
-    parsed.commit()
+        push(running, "orders", value, "01:00")
+    push(running, "shipments", 9, "02:00")
+    running.advance(watermark={"orders": "2024-01-01T09:01:01Z"})
+    assert running.results().column("row_key").to_pylist() == ["0:0:0", "0:0:1", "0:0:2"]
+    assert running.offsets() == {"orders": {0: 3}, "shipments": {0: 1}}
+    running.commit()
     assert query(blobs=blobs).offsets() == {"orders": {0: 3}, "shipments": {0: 1}}
 
 
 def test_a_restart_goes_on_with_rows_clocks_and_outputs() -> None:
     blobs = DictBlobs()
-    parsed = query(blobs=blobs)
-    push(parsed, "orders", 1, "01:00")
-    push(parsed, "shipments", 2, "01:05")
-    parsed.commit()
+    running = query(blobs=blobs)
+    push(running, "orders", 1, "01:00")
+    push(running, "shipments", 2, "01:05")
+    running.commit()
     again = query(blobs=blobs, token="u")
     push(again, "shipments", 3, "02:00")
     assert counted(again) == []  # the orders have reached 1:00
@@ -106,19 +106,19 @@ def test_a_restart_goes_on_with_rows_clocks_and_outputs() -> None:
 
 def test_what_is_not_committed_is_taken_again() -> None:
     blobs = DictBlobs()
-    parsed = query(blobs=blobs)
-    push(parsed, "orders", 1, "01:00")
-    parsed.commit()
-    push(parsed, "shipments", 2, "01:00")
+    running = query(blobs=blobs)
+    push(running, "orders", 1, "01:00")
+    running.commit()
+    push(running, "shipments", 2, "01:00")
     again = query(blobs=blobs, token="u")
     assert again.offsets() == {"orders": {0: 1}, "shipments": {0: 0}}
 
 
 def test_an_offset_is_known_again_by_the_input_that_declares_it() -> None:
     blobs = DictBlobs()
-    parsed = query(OFFSETS, blobs)
-    push(parsed, "orders", 7, "01:00")
-    parsed.commit()
+    running = query(OFFSETS, blobs)
+    push(running, "orders", 7, "01:00")
+    running.commit()
     again = query(OFFSETS, blobs, "u")
     for name in ("orders", "shipments"):
         for value, ts in [(7, "01:00"), (7, "01:00"), (8, "01:30")]:
@@ -133,13 +133,13 @@ def test_an_offset_is_known_again_by_the_input_that_declares_it() -> None:
 
 @pytest.mark.parametrize("lowering", [themselves, ITSELF])
 def test_a_stream_beside_itself_is_two_inputs_of_one_position(lowering: Lowering) -> None:
-    parsed = query(lowering)
-    push(parsed, "orders", 0, "01:00")
-    push(parsed, "orders", 1, None)
-    push(parsed, "orders", 2, "03:00")
-    assert counted(parsed) == [(0, 0, "full"), (1, 0, "full")]
-    assert parsed.expired().num_rows == 1
-    assert parsed.offsets() == {"orders": {0: 3}}
+    running = query(lowering)
+    push(running, "orders", 0, "01:00")
+    push(running, "orders", 1, None)
+    push(running, "orders", 2, "03:00")
+    assert counted(running) == [(0, 0, "full"), (1, 0, "full")]
+    assert running.expired().num_rows == 1
+    assert running.offsets() == {"orders": {0: 3}}
 
 
 def test_another_stream_is_refused() -> None:
@@ -149,9 +149,9 @@ def test_another_stream_is_refused() -> None:
 
 def test_a_query_of_one_stream_leaves_what_it_always_left() -> None:
     blobs = DictBlobs()
-    parsed = EmbeddedQuery(script(QUERY), blobs=blobs, token="t")
-    push(parsed, "orders", 1, "01:00")
-    parsed.commit()
+    running = EmbeddedQuery(script(QUERY), blobs=blobs, token="t")
+    push(running, "orders", 1, "01:00")
+    running.commit()
     assert "others" not in json.loads(blobs.get("position"))
     assert json.loads(blobs.get("header"))["offsets"] == {}
 

@@ -94,7 +94,7 @@ def test_damaged_files_beside_sparks_are_named(tmp_path: Path) -> None:
     folder = tmp_path / "sqlwin"
     mine = settle(TEXT, folder)
     whole = {file: file.read_bytes() for file in folder.iterdir()}
-    rng, emissions = random.Random(5), 0
+    rng, refused = random.Random(5), 0
     for file, data in whole.items():
         for bit in rng.sample(range(8 * len(data)), 60):
             flipped = bytearray(data)
@@ -103,10 +103,10 @@ def test_damaged_files_beside_sparks_are_named(tmp_path: Path) -> None:
             try:
                 assert settle(TEXT, folder) == mine
             except StateError as error:
-                emissions += 1
+                refused += 1
                 assert str(file) in str(error)  # noqa: PT017
         file.write_bytes(data)
-    assert emissions > 100
+    assert refused > 100
     (tmp_path / "spark" / "offsets").mkdir(parents=True)
     (tmp_path / "spark" / "offsets" / "0").touch()
     (folder / MANIFEST).unlink()

@@ -52,6 +52,24 @@ def test_a_script_with_its_own_sources_and_sinks(spark: SparkSession, tmp_path: 
     assert (summary.read, summary.emitted) == (6, 2)  # two queries read three rows each
 
 
+def test_a_file_of_from_is_inferred_and_read_under_the_base(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where the process stands, where another may have its name."""
+    for folder, text in (("here", "a\n"), ("base", '{"product": "tea", "value": 2}\n')):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "rows.jsonl").write_text(text)
+    monkeypatch.chdir(tmp_path / "here")
+    shown: list[pl.DataFrame] = []
+    asked = sqlwin.spark.query(spark, "SELECT product, value * 2 AS n FROM 'rows.jsonl'")
+    asked.run(tmp_path / "base", show=shown.append)
+    assert pl.concat(shown).select("product", "n").rows() == [("tea", 4)]
+    with pytest.raises(QueryError, match=r"no file matches rows.jsonl; it is relative to"):
+        asked.run(tmp_path)
+    with pytest.raises(QueryError, match="no stream is called nowhere"):
+        sqlwin.spark.query(spark, "SELECT a FROM nowhere; SELECT * FROM 'rows.jsonl'")
+
+
 def test_what_cannot_be_run_is_reported_before_anything_starts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -121,11 +139,11 @@ def test_a_rotated_log_and_a_last_line_that_waits(
     file.rename(f"{file}.1")
     file.write_text("value,ts\n4,2024-01-01T09:02:00Z\n8,2024-01-01T09:03:00Z\n16,2024")
     monkeypatch.setattr("sqlwin.runtime.files.incomplete_lines.SECONDS", 0.0)
-    emissions, read = list[str](), threading.Event()
+    warnings, read = list[str](), threading.Event()
 
     def warned(text: str) -> None:
-        emissions.append(text)
-        if len(emissions) == 1:
+        warnings.append(text)
+        if len(warnings) == 1:
             assert read.wait(60)
             raise KeyboardInterrupt
 
@@ -135,8 +153,8 @@ def test_a_rotated_log_and_a_last_line_that_waits(
 
     following = RunOptions(tmp_path, kept, follow=True, on_warning=warned, on_batch=came)
     assert run(parsed.script, following, spark).read == 3
-    assert all(f"the last line of {file} has no line end" in text for text in emissions)
-    assert len(emissions) == 2  # while it ran, and at the end
+    assert all(f"the last line of {file} has no line end" in text for text in warnings)
+    assert len(warnings) == 2  # while it ran, and at the end
 
 
 LINES = b"""{"s": 1.50, "d": 1234567890123456.78, "n": 7}
@@ -181,8 +199,8 @@ def test_files_mean_the_same_as_in_process(spark: SparkSession, tmp_path: Path) 
 
     query = sqlwin.spark.query(spark, FORMS)
     here = script(FORMS)
-    on_spark = outcome(lambda **emissions: query.run(tmp_path, **emissions))
-    in_process = outcome(lambda **emissions: embedded.run(here, RunOptions(tmp_path, **emissions)))
+    on_spark = outcome(lambda **options: query.run(tmp_path, **options))
+    in_process = outcome(lambda **options: embedded.run(here, RunOptions(tmp_path, **options)))
     assert on_spark == in_process
     rows, errors, warnings = on_spark
     assert isinstance(rows, list) and isinstance(errors, list)

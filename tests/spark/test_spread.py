@@ -213,7 +213,7 @@ def test_rows_of_branches_have_several_buckets_on_spark(
     plan = program_of(spark, script(f"SET 'buckets' = 4;\n{text}{BRANCHES}"))
     source = Settings(plan.dump(), "files", str(tmp_path / "state"), str(tmp_path), end=True)
     below = sourced(spark, source).groupBy("query", "bucket")
-    emissions = below.transformWithStateInPandas(
+    processed = below.transformWithStateInPandas(
         BucketProcessor(plan.dump(), 0), COLUMNS, "append", "none"
     )
     sent: Counter[tuple[int, int, int]] = Counter()
@@ -224,7 +224,7 @@ def test_rows_of_branches_have_several_buckets_on_spark(
                 sent[part, row.at >> PAYLOADS, row.bucket] += 1
         leave(Folder(str(tmp_path / "state")), batch + 1, After())
 
-    written = emissions.writeStream.foreachBatch(count)
+    written = processed.writeStream.foreachBatch(count)
     written = written.option("checkpointLocation", str(tmp_path / "checkpoint"))
     written.trigger(availableNow=True).start().awaitTermination()
     for branch in (0, 1):

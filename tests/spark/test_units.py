@@ -446,11 +446,11 @@ def test_the_cause_is_the_line_of_our_own_error() -> None:
 
 
 def test_a_trace_in_the_middle_of_a_line_is_read_too() -> None:
-    emissions = "[STREAM_FAILED] Return Message: Traceback (most recent call last):"
-    assert cause(f"{emissions}\n  File x\npy4j.protocol.Py4JJavaError: gone\n: at y") == (
+    failure = "[STREAM_FAILED] Return Message: Traceback (most recent call last):"
+    assert cause(f"{failure}\n  File x\npy4j.protocol.Py4JJavaError: gone\n: at y") == (
         "py4j.protocol.Py4JJavaError: gone"
     )
-    assert cause(emissions) == "[STREAM_FAILED] Return Message"
+    assert cause(failure) == "[STREAM_FAILED] Return Message"
 
 
 def test_windows_without_a_key_are_combined_before_the_shuffle() -> None:

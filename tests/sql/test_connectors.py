@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import sqlwin
 from sqlwin.errors import QueryError
-from sqlwin.plan.options.connectors import FALSE, SINKS, STREAMS, TRUE, boolean, table
+from sqlwin.plan.options import elsewhere
+from sqlwin.plan.options.connectors import FALSE, SINKS, STREAMS, TRUE, Connectors, boolean, table
 from sqlwin.plan.properties.facts import sources_of
 from sqlwin.runtime.connectors.option_reader import read_options
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.sql import script
 
+NAMED = re.compile(r"connector = '(\w+)'(?:, '(\w+)')?(?: or '(\w+)')?")
 STREAM = "CREATE STREAM s (a INT) WITH ({}); SELECT a FROM s"
 SINK = "CREATE SINK k WITH ({})"
 DOCS = Path(__file__).parents[2] / "docs" / "connectors.md"
@@ -187,3 +191,23 @@ def test_settings_of_spark() -> None:
     )
     with pytest.raises(QueryError, match="timeZone cannot be set: instants are read in UTC"):
         script("SET 'spark.sql.session.timeZone' = 'CET'")
+
+
+@pytest.mark.parametrize(
+    ("known", "hints"),
+    [
+        (STREAMS, elsewhere.CONNECTORS.values()),
+        (STREAMS, elsewhere.OPTIONS.values()),
+        (SINKS, elsewhere.SINK_CONNECTORS.values()),
+        (SINKS, elsewhere.SINK_OPTIONS.values()),
+    ],
+)
+def test_hints_name_what_there_is(known: Connectors, hints: Iterable[str]) -> None:
+    options = {option.name for each in known.values() for option in each} | {"connector"}
+    for hint in hints:
+        if " = " in hint:
+            assert set(re.findall(r"(\w+) = ", hint)) - {"id"} <= options
+        else:
+            assert known is STREAMS
+        named = NAMED.match(hint)
+        assert named is None or {each for each in named.groups() if each} <= set(known)

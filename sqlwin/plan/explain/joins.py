@@ -276,6 +276,18 @@ def join_warnings(join: Join) -> Iterator[str]:
     if isinstance(join.match, AsOf) and join.match.backward and "right" not in join.policy.ttls:
         (stream,) = streams_of(join.right)
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
+    if isinstance(join.match, AsOf):
+        yield from _replaced(join)
+
+
+def _replaced(join: Join) -> Iterator[str]:
+    """Of rows that a changelog retracts: they are not there for rows of their time."""
+    for stream in (s for of in streams_of(join.right) for plan in of.of for s in streams_of(plan)):
+        if stream.changelog is not None:
+            yield (
+                f"a change of {stream.name} retracts the row before it, so there is one version of "
+                f"each; without the option changelog each change is a version"
+            )
 
 
 def _positions(join: Join, sides: list[str]) -> Iterator[str]:

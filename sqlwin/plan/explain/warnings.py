@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.plan.explain import joins
+from sqlwin.plan.explain.null_comparisons import null_comparisons
 from sqlwin.plan.explain.stage_warnings import normalizer_warnings, stage_warnings
 from sqlwin.plan.ir.nodes import Join, Node, Query, Stream
 from sqlwin.plan.properties.facts import (
@@ -73,6 +74,7 @@ def _untimed(plan: Node) -> Iterator[Stream]:
 
 
 def warnings_of(plan: Node) -> Iterator[str]:
+    yield from null_comparisons(plan)
     join, found = join_of(plan), window_of(plan)
     if join is not None:
         yield from joins.join_warnings(join)

@@ -20,8 +20,7 @@ from sqlwin.durations import micros
 from sqlwin.errors import QueryError, Span
 from sqlwin.instants import parse_instant
 from sqlwin.names import nearest
-from sqlwin.plan.options import kafka_options, ttl_options
-from sqlwin.plan.options.elsewhere import CONNECTORS, OPTIONS
+from sqlwin.plan.options import elsewhere, kafka_options, ttl_options
 from sqlwin.plan.options.sinks import CHANGELOGS
 from sqlwin.plan.options.table_options import RESTARTS, key_columns, renamed, table_name
 from sqlwin.secrets import refers
@@ -355,7 +354,8 @@ def check(
     connector = connector_of(given, known)
     if connector not in known or (given.get("connector") == CALLER and known is STREAMS):
         names = sorted(set(known) - ({CALLER} if known is STREAMS else set()))
-        near = nearest(connector, names, CONNECTORS)
+        others = elsewhere.CONNECTORS if known is STREAMS else elsewhere.SINK_CONNECTORS
+        near = nearest(connector, names, others)
         message = f"{what} has an unknown connector {connector!r}{near}"
         raise QueryError(message, places.get("connector", span), legal=", ".join(names))
     options = {option.name: option for option in known[connector]}
@@ -411,7 +411,8 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
         message = f"{what} has an option {name!r}, which is of the connector {of}"
         raise QueryError(message, span, legal=own)
     anywhere = [option.name for options in known.values() for option in options]
-    near = nearest(name, ["connector", *legal], OPTIONS) or nearest(name, anywhere)
+    words = elsewhere.OPTIONS if known is STREAMS else elsewhere.SINK_OPTIONS
+    near = nearest(name, ["connector", *legal], words) or nearest(name, anywhere)
     raise QueryError(f"{what} has an unknown option {name!r}{near}", span, legal=own)
 
 

@@ -12,39 +12,52 @@ _FORMAT = "format = 'json'"
 _START = "start = 'earliest'"
 _SKIPPED = "none: rows that cannot be read are in the error stream"
 _NONE = "none: a checkpoint keeps the position"
+_UNIQUE = "unique = 'id'"
 _EVENT_TIME = "WATERMARK FOR ts AS ts, among the columns"
 
-CONNECTORS: dict[str, str] = {
+_CONNECTORS = {
     "csv": "connector = 'files', format = 'csv'",
     "json": "connector = 'files', format = 'json'",
     "parquet": "connector = 'files', format = 'parquet'",
     "file": "connector = 'files'",
     "filesystem": "connector = 'files'",
     "s3": "connector = 'files'",
-    "datagen": "connector = 'nexmark'",
-    "faker": "connector = 'nexmark'",
-    "rate": "connector = 'nexmark'",
     "socket": "connector = 'files', path = 'a folder'",
-    "print": "connector = 'console'",
-    "blackhole": "connector = 'none'",
     "upsert-kafka": "connector = 'kafka', changelog = 'upsert'",
     "jdbc": "connector = 'postgres', 'sqlite' or 'duckdb'",
     "postgresql": "connector = 'postgres'",
+}
+CONNECTORS: dict[str, str] = {
+    **_CONNECTORS,
+    "datagen": "connector = 'nexmark'",
+    "faker": "connector = 'nexmark'",
+    "rate": "connector = 'nexmark'",
     "postgres-cdc": "connector = 'kafka', changelog = 'debezium'",
     "mysql-cdc": "connector = 'kafka', changelog = 'debezium'",
 }
+"""Of streams and tables."""
+SINK_CONNECTORS: dict[str, str] = {
+    **_CONNECTORS,
+    "print": "connector = 'console'",
+    "blackhole": "connector = 'none'",
+}
 
-OPTIONS: dict[str, str] = {
+_OPTIONS = {
     "bootstrap.servers": _SERVERS,
     "kafka.bootstrap.servers": _SERVERS,
     "properties.bootstrap.server": _SERVERS,
     "properties.bootstrap.servers": _SERVERS,
-    "properties.group.id": _NONE,
-    "group.id": _NONE,
     "kafka_topic": _TOPIC,
-    "subscribe": _TOPIC,
     "value_format": _FORMAT,
     "value.format": _FORMAT,
+    "table-name": "table = 'name'",
+    "dbtable": "table = 'name'",
+}
+OPTIONS: dict[str, str] = {
+    **_OPTIONS,
+    "properties.group.id": _NONE,
+    "group.id": _NONE,
+    "subscribe": _TOPIC,
     "key_format": "metadata = 'id = key'",
     "key": "metadata = 'id = key'",
     "scan.startup.mode": _START,
@@ -58,10 +71,14 @@ OPTIONS: dict[str, str] = {
     "json.fail-on-missing-field": _SKIPPED,
     "timestamp": _EVENT_TIME,
     "timestamp_format": _EVENT_TIME,
-    "table-name": "table = 'name'",
-    "dbtable": "table = 'name'",
 }
-"""By their names in lower case."""
+"""Of streams and tables, by their names in lower case."""
+SINK_OPTIONS: dict[str, str] = {
+    **_OPTIONS,
+    "key": _UNIQUE,
+    "key.fields": _UNIQUE,
+    "primary_key": _UNIQUE,
+}
 
 SETTINGS: dict[str, str] = {
     "auto.offset.reset": f"an option of WITH, {_START}",

@@ -36,6 +36,7 @@ from sqlwin.runtime.kafka.client import (
     kafka,
     settings_of,
 )
+from sqlwin.runtime.kafka.keys import is_text
 from sqlwin.runtime.rows.render import cell, json_lines
 from sqlwin.schema import CHANGELOG_NAMES, OP, ROW_KEY
 
@@ -108,13 +109,18 @@ class KafkaSink:
             yield from self.avro.encoded(rows)
 
     def _keys(self, rows: pl.DataFrame) -> Iterator[str | None]:
-        """One column as text, several as a JSON object."""
+        """One column as its text; several, or a text that is read as JSON, as a JSON object."""
         key = self.key or tuple(name for name in (_ROW_KEY,) if name in rows.columns)
         if not key:
             return iter([None] * len(rows))
+        objects = json_lines(rows.select(key))
         if len(key) > 1:
-            return json_lines(rows.select(key))
-        return (None if value is None else cell(value) for value in rows[key[0]])
+            return objects
+        texts = [None if value is None else cell(value) for value in rows[key[0]]]
+        read = [text is None or is_text(text) for text in texts]
+        if all(read) or key == (_ROW_KEY,):
+            return iter(texts)
+        return (t if r else line for t, r, line in zip(texts, read, objects, strict=True))
 
     def _send(self, batch: int, records: list[Record]) -> None:
         library = kafka()

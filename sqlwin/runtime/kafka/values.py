@@ -9,38 +9,27 @@ of a table, a record without a value says that a key is gone, as a topic that is
 | `debezium` | nothing: the envelope before it has deleted the row |
 | none, or `retract` without PRIMARY KEY | is malformed |
 
-The columns of PRIMARY KEY are those that `metadata` takes from the record; of the others the
-record's key is a JSON object, which may be the `payload` beside a schema, or of one column its
-text.
-
->>> from sqlwin.schema import Column
->>> columns = (Column("id", pa.int64()),)
->>> found = keys([b'{"id": 7}', b"8", b"x", None], [0, 1, 2, 3], columns)
->>> found.rows.rows(), found.numbers.tolist(), found.bad
-([(7,), (8,)], [0, 1], {2: "id is 'x', not a BIGINT", 3: 'the record has no value and no key'})
+The columns of PRIMARY KEY are those that `metadata` takes from the record; `keys` reads the others
+from the record's key.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import DEBEZIUM
-from sqlwin.runtime.formats.lines import NO_TEXT, Lines, joined
+from sqlwin.runtime.formats.lines import Lines, joined
 from sqlwin.runtime.kafka.avro import Avro
+from sqlwin.runtime.kafka.keys import keys
 from sqlwin.runtime.kafka.records import Found, decoded, parts
-from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import Schema, polars_type
 
-NO_KEY = "the record has no value and no key"
 DELETION = "-D"
 
 
@@ -142,47 +131,3 @@ def _padded(lines: Lines, columns: Schema) -> Lines:
     ]
     rows = lines.rows.with_columns(missing).select(each.name for each in columns)
     return replace(lines, rows=rows)
-
-
-def keys(given: Sequence[bytes | None], numbers: Sequence[int], columns: Schema) -> Lines:
-    """The columns of the keys of records, under the records' numbers."""
-    if not columns:
-        return Lines(pl.DataFrame(height=len(numbers)), np.array(numbers, dtype=np.int64))
-    bad: dict[int, str] = {}
-    found: list[tuple[int, Mapping[str, Any]]] = []
-    for number, key in zip(numbers, given, strict=True):
-        try:
-            found.append((number, _fields(key, columns)))
-        except ValueError as why:
-            bad[number] = str(why)
-    at = np.array([number for number, _ in found], dtype=np.int64)
-    lines = Lines.of(frame_of([fields for _, fields in found], columns), columns, at)
-    return replace(lines, bad=dict(sorted({**bad, **lines.bad}.items())))
-
-
-def _fields(key: bytes | None, columns: Schema) -> Mapping[str, Any]:
-    """ValueError where they cannot be said."""
-    if key is None:
-        raise ValueError(NO_KEY)
-    names = [column.name for column in columns]
-    try:
-        text = key.decode()
-    except UnicodeDecodeError:
-        raise ValueError(f"the record has no value, and its key is {NO_TEXT}") from None
-    parsed = _object(text)
-    if parsed is not None and isinstance(parsed.get("payload"), dict) and "payload" not in names:
-        parsed = parsed["payload"]
-    if parsed is not None and set(names) <= parsed.keys():
-        return {name: parsed[name] for name in names}
-    if len(names) > 1:
-        message = f"the record has no value, and its key no {' and '.join(names)}: {text}"
-        raise ValueError(message)
-    return {names[0]: key if columns[0].type == pa.binary() else text}
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None

@@ -1,33 +1,84 @@
 """ksqlDB's `address->city`, the field of a struct, as Spark's `address.city`.
 
+An arrow is that of a lambda where an argument begins with parameters, and its function has a lambda
+there; anywhere else, what stands behind it is the name of a field. So of tokens it becomes a dot,
+before they are read, and `a->b.c` is `a.b.c`. A text behind it, as in JSON's paths, is left for a
+message.
+
 >>> import sqlglot
 >>> from sqlwin.sql.expressions.dialect import SqlwinSpark
->>> dotted(sqlglot.parse_one("a->b->c", read=SqlwinSpark)).sql()
-'a.b.c'
+>>> for text in ("a->b.c->d", "SUM(o->price)", "TRANSFORM(o->items, x -> x->price)"):
+...     print(sqlglot.parse_one(text, read=SqlwinSpark).sql())
+a.b.c.d
+SUM(o.price)
+TRANSFORM(o.items, x -> x.price)
 """
 
 from __future__ import annotations
 
-from sqlglot import exp
+from dataclasses import dataclass
+from functools import cache
 
-from sqlwin.sql.expressions.trees import rewritten_in_place
+from sqlglot.tokenizer_core import Token, TokenType
 
-Expr = exp.Expr
-_PARTS = ("this", "table", "db", "catalog")
+from sqlwin.functions.table import TABLE
 
-
-def dotted(tree: Expr) -> Expr:
-    """tree: which this may change."""
-    found = tree.find(exp.JSONExtract)
-    return tree if found is None else rewritten_in_place(tree, _dot)
+_OPEN = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
+_CLOSED = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
+_NO_FIELD = (TokenType.STRING, TokenType.RAW_STRING, TokenType.NUMBER, TokenType.PARAMETER)
 
 
-def _dot(node: Expr) -> Expr:
-    """A name behind the arrow is a field; a text or a path is left for a message."""
-    if not isinstance(node, exp.JSONExtract) or not isinstance(node.expression, exp.Column):
-        return node
-    above, field = dotted(node.this), node.expression.this
-    if isinstance(above, exp.Column) and len(above.parts) < 4:
-        parts = (field, *reversed(above.parts))
-        return exp.Column(**dict(zip(_PARTS, parts, strict=False)))
-    return exp.Dot(this=above, expression=field)
+@dataclass
+class _Bracket:
+    """function: what it calls, "" for none. at: its place. argument: of the one that is read, its
+    number and its first token."""
+
+    function: str
+    at: int
+    argument: int = 0
+    first: int = 0
+
+
+def dotted(tokens: list[Token]) -> list[Token]:
+    """tokens: of which this changes those that are arrows of fields."""
+    if all(token.token_type != TokenType.ARROW for token in tokens):
+        return tokens
+    around = [_Bracket("", -1)]
+    opened: dict[int, int] = {}
+    for at, token in enumerate(tokens):
+        if token.token_type in _OPEN:
+            called = tokens[at - 1].text.lower() if at and token.text == "(" else ""
+            around.append(_Bracket(called, at, 0, at + 1))
+        elif token.token_type in _CLOSED and len(around) > 1:
+            opened[at] = around.pop().at
+        elif token.token_type == TokenType.COMMA:
+            around[-1].argument, around[-1].first = around[-1].argument + 1, at + 1
+        elif token.token_type == TokenType.ARROW and _takes_field(tokens, at):
+            parameters = opened.get(at - 1, at - 1)
+            if parameters != around[-1].first or not _has_lambda(around[-1]):
+                token.token_type, token.text = TokenType.DOT, "."
+    return tokens
+
+
+def _takes_field(tokens: list[Token], at: int) -> bool:
+    behind = tokens[at + 1 : at + 3]
+    calls = len(behind) == 2 and behind[1].token_type == TokenType.L_PAREN
+    name = behind and behind[0].token_type not in (*_OPEN, *_CLOSED, *_NO_FIELD)
+    return bool(name) and not calls
+
+
+def _has_lambda(bracket: _Bracket) -> bool:
+    """Whether the argument that is read is a lambda."""
+    return bracket.argument in _lambdas().get(bracket.function, ())
+
+
+@cache
+def _lambdas() -> dict[str, frozenset[int]]:
+    """By function, the places of its lambdas."""
+    found: dict[str, frozenset[int]] = {}
+    for name, function in TABLE.items():
+        takes = [overload.signature.takes for overload in function.overloads]
+        places = [at for each in takes for at, pattern in enumerate(each) if pattern.is_lambda]
+        if places:
+            found[name] = frozenset(places)
+    return found

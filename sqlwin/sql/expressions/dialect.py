@@ -30,6 +30,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlwin.errors import RunError
 from sqlwin.functions.instants.interval_texts import with_units
 from sqlwin.functions.table import TABLE
+from sqlwin.sql.expressions.arrows import dotted
 from sqlwin.sql.text.prepared import unquoted
 
 COMPILED = not str(parser.__file__).endswith(".py")
@@ -204,7 +205,7 @@ class SqlwinSpark(Spark):
             for string, tokens in groupby(super().tokenize(sql), _is_string):
                 found = list(tokens)
                 made += [_one(sql, found)] if string else found
-            return _names(_numbers(made))
+            return dotted(_names(_numbers(made)))
 
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}

@@ -22,7 +22,6 @@ from sqlwin.functions.core.types import NULL, STRING, holds_interval, intervals_
 from sqlwin.functions.core.volatility import Volatility
 from sqlwin.plan.ir.nodes import Scalar
 from sqlwin.schema import RESERVED, Column, Schema
-from sqlwin.sql.expressions.arrows import dotted
 from sqlwin.sql.expressions.compiled import compiled
 from sqlwin.sql.expressions.compiler import Uncompiled
 from sqlwin.sql.expressions.constants import refuse_unread
@@ -54,7 +53,7 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError, *FOREIGN) as problem:
         raise misread(problem, run) from None
-    tree = balanced(dotted(tree))
+    tree = balanced(tree)
     refuse_deep_tree(tree, run.span)
     _repeatable(tree, run)
     _one_row(tree, run)

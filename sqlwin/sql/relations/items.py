@@ -95,7 +95,11 @@ def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]
 def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
     table = tree.table if isinstance(tree, exp.Column) else ""
     if table and table.lower() not in [name.lower() for name in relation.names]:
-        window = "window.start, window.end" if table.lower() in ("window", "session_window") else ""
+        window = (
+            "window, window.start, window.end"
+            if table.lower() in ("window", "session_window")
+            else ""
+        )
         here = window or ", ".join(f"{name}.*" for name in relation.names)
         raise QueryError(f"no stream here is called {table}", place(tree, run), legal=here)
     pairs = _joined(relation, table) or [(name, name) for name, _, _ in relation.columns]

@@ -35,6 +35,7 @@ from sqlwin.plan.properties.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, known_column, scalar
 from sqlwin.sql.expressions.trees import rewritten
+from sqlwin.sql.relations.as_time import as_time
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.depth import refuse_grown
@@ -242,17 +243,11 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
     type_ = next(c.type for c in stream.schema if c.name == expr.name)
     if type_ != TIMESTAMP:
         message = f"event time must be TIMESTAMP, {name} is {type_name(type_)}"
-        raise QueryError(message, span, legal=f"a computed column: {as_time(name, type_)}")
+        made = as_time(expr.name, type_, [c.name for c in stream.schema])
+        legal = f"a computed column: {made[1]}" if made else "a column of TIMESTAMP"
+        raise QueryError(message, span, legal=legal)
     undeclared = stream.undeclared or stream.ts is None
     return replace(relation, base=Scan(replace(stream, ts=expr.name, undeclared=undeclared)))
-
-
-def as_time(name: str, type_: pa.DataType) -> str:
-    """The computed column that makes an event time of one of another type."""
-    called = "at" if name.lower() != "at" else "event_time"
-    whole = pa.types.is_integer(type_)
-    made = f"TO_TIMESTAMP_LTZ({name}, 3)" if whole else f"CAST({name} AS TIMESTAMP)"
-    return f"{called} AS {made}"
 
 
 def _retimed(stream: Stream, name: str, span: Span) -> Stream:

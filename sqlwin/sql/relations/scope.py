@@ -2,7 +2,7 @@
 
 A resolved column is quoted and has its own spelling; a column of the window
 (`window_start`, Spark's `window.start` and `window(…).start`, ksqlDB's WINDOWSTART, Flink's
-TUMBLE_START(…)) is marked by the table `__window`.
+TUMBLE_START(…)) is marked by the table `__window`; Spark's `window` is the struct of its two ends.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ class Scope:
         alias = self.aliases.get(node.name.lower()) if not node.table else None
         if alias is not None:
             return instead_of(node, alias)
+        if self.windowed and not node.table and node.name.lower() in _STRUCTS:
+            return _struct()
         raise self._unknown(node, run, edge)
 
     def _own(self, node: exp.Column, run: ast.Run) -> Expr | None:
@@ -199,6 +201,12 @@ def _counted(node: Expr, run: ast.Run) -> Expr:
         return node
     message = "* stands for columns: alone in SELECT, or for rows in COUNT(*)"
     raise QueryError(message, place(node, run), legal="SELECT *, a.*, * EXCEPT (id); COUNT(*)")
+
+
+def _struct() -> Expr:
+    """Spark's `window`, of both its ends."""
+    ends = [(exp.Literal.string(end), column(f"window_{end}", WINDOW)) for end in _ENDS]
+    return exp.Anonymous(this="NAMED_STRUCT", expressions=[each for end in ends for each in end])
 
 
 def _field(struct: Expr, names: Sequence[str]) -> Expr:

@@ -125,7 +125,7 @@ class Grouping:
     def _ungrouped(self, node: exp.Column, run: ast.Run) -> QueryError:
         call = _unknown_call(node)
         if call is not None and call.name.lower() == WINDOW_CALL:
-            message = "a window is no column: there are its start and its end"
+            message = "a window is called in GROUP BY, and named in SELECT"
             return QueryError(message, word(call, run), legal=WINDOW_LEGAL)
         if call is not None:
             near = nearest(call.name.lower(), names(), ELSEWHERE)
@@ -137,7 +137,7 @@ class Grouping:
 
 
 WINDOW_CALL = "window"
-WINDOW_LEGAL = "window.start, window.end; GROUP BY window(ts, '1 minute')"
+WINDOW_LEGAL = "window, window.start, window.end; GROUP BY window(ts, '1 minute')"
 
 
 def _unknown_call(node: Expr) -> exp.Anonymous | None:

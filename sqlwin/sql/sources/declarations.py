@@ -30,7 +30,8 @@ from sqlwin.secrets import hidden
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, scalar
 from sqlwin.sql.expressions.volatile import LEGAL, clock_in
-from sqlwin.sql.relations.relation import as_time, nearest, of_stream
+from sqlwin.sql.relations.as_time import as_time
+from sqlwin.sql.relations.relation import nearest, of_stream
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
 from sqlwin.sql.text import ast
@@ -198,9 +199,11 @@ def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int
     column = _column(made.schema, first.column)
     if column.type != TIMESTAMP:
         message = f"event time must be TIMESTAMP, {column.name} is {type_name(column.type)}"
-        computed = as_time(column.name, column.type)
-        called = computed.partition(" ")[0]
-        legal = f"{computed}, WATERMARK FOR {called} AS {called}"
+        made_time = as_time(column.name, column.type, [each.name for each in made.schema])
+        legal = "a column of TIMESTAMP"
+        if made_time is not None:
+            called, computed = made_time
+            legal = f"{computed}, WATERMARK FOR {called} AS {called}"
         raise QueryError(message, first.column.span, legal=legal)
     return column.name, _delay(first, column.name)
 

@@ -16,7 +16,7 @@ from lark.exceptions import UnexpectedInput
 from sqlwin.errors import QueryError
 from sqlwin.sql.syntax.parser import grammar_folder, statements
 from sqlwin.sql.text.depth import refuse_deep, room
-from sqlwin.sql.text.prepared import blanked
+from sqlwin.sql.text.prepared import Prepared, blanked
 
 VALUES = frozenset({"NAME", "STRING", "TEXT", "NUMBER", "OP", "HINT"})
 
@@ -47,8 +47,7 @@ def concrete(source: str) -> Branch:
         try:
             statements(text)
         except QueryError as error:
-            error.text = source
-            raise error from None
+            raise Prepared(source, text).located(error) from None
         raise
 
 

@@ -18,7 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.secrets import masked, secrets_of, without
+from sqlwin.sql.text.shown import hidden
+from sqlwin.sql.text.typeset import TYPESET
 
 QUOTED = (
     r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")"""
@@ -26,21 +27,13 @@ QUOTED = (
 )
 """A string, raw or not, or a name in quotes: what stands in it is no word of SQL."""
 
-_TYPESET = {
-    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4", "'"),
-    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
-    **dict(zip("\u00d7\u2264\u2265\u2260\u2026", ("*", "<=", ">=", "<>", "..."), strict=True)),
-    **dict(zip("\uff08\uff09\uff0c\uff1b\uff1d\uff0a", "(),;=*", strict=True)),
-}
-"""Signs that a web page or a word processor puts in the place of those of SQL."""
 _TOKENS = re.compile(
     rf"""(?P<string>{QUOTED})
       | (?P<comment>--[^\n]*|/\*(?!\+).*?\*/)
       | (?P<open>/\*(?!\+))
       | (?P<cast>::)
       | (?P<digits>[0-9]{{1001}})
-      | (?P<typeset>[{"".join(_TYPESET)}])
+      | (?P<typeset>[{"".join(TYPESET)}])
       | (?<![\w:]):(?P<param>[A-Za-z_]\w*)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -68,14 +61,15 @@ class Prepared:
     shifts: tuple[tuple[int, int], ...] = ()
 
     def located(self, error: QueryError) -> QueryError:
-        """The same error with its place in the source."""
-        error.text = masked(self.source)
-        error.message = without(error.message, secrets_of(self.source))
-        if error.span is not None and self.shifts:
-            start = offset(self.text, error.span)
-            end = self.original(start + error.span.length)
-            error.span = span(self.source, self.original(start), end)
-        return error
+        """The same error with its place in the source, of which it shows no secret."""
+        if error.span is None:
+            return hidden(error, self.source, 0, 0)
+        start = offset(self.text, error.span)
+        end = self.original(start + error.span.length)
+        start = self.original(start)
+        if self.shifts:
+            error.span = span(self.source, start, end)
+        return hidden(error, self.source, start, end)
 
     def original(self, at: int) -> int:
         moved = 0
@@ -98,10 +92,19 @@ def span(text: str, start: int, end: int) -> Span:
 
 
 def prepare(source: str, params: Mapping[str, str]) -> Prepared:
+    """QueryError for a parameter without a value, and for signs that are none of SQL."""
+    try:
+        return _prepared(source, params)
+    except QueryError as error:
+        text = whole(source)
+        raise Prepared(text, text).located(error) from None
+
+
+def _prepared(source: str, params: Mapping[str, str]) -> Prepared:
     half = re.search("[\ud800-\udfff]", source)
     if half:
         place = span(source, half.start(), half.end())
-        raise QueryError("half of a surrogate pair is no character", place, whole(source))
+        raise QueryError("half of a surrogate pair is no character", place)
     out: list[str] = []
     shifts: list[tuple[int, int]] = []
     done = width = 0
@@ -146,17 +149,17 @@ def _replaced(source: str, token: re.Match[str], params: Mapping[str, str]) -> s
         return re.sub(r"[^\n]", " ", token["comment"])
     place = span(source, token.start(), token.end())
     if token["digits"]:
-        raise QueryError("a number has at most 1,000 digits", place, source, legal="1e1000")
+        raise QueryError("a number has at most 1,000 digits", place, legal="1e1000")
     if token["typeset"]:
-        plain = _TYPESET[token["typeset"]]
+        plain = TYPESET[token["typeset"]]
         message = f"{token['typeset']} is of typeset text, and SQL has {plain}"
-        raise QueryError(message, place, source, legal=plain)
+        raise QueryError(message, place, legal=plain)
     if token["open"]:
-        raise QueryError("this comment is never closed", place, source, legal="/* … */")
+        raise QueryError("this comment is never closed", place, legal="/* … */")
     name = token["param"]
     if name not in params:
         known = ", ".join(f":{known}" for known in sorted(params)) or "none was given"
-        raise QueryError(f"no value was given for :{name}", place, source, legal=known)
+        raise QueryError(f"no value was given for :{name}", place, legal=known)
     before, after = source[: token.start()][-1:], source[token.end() :][:1]
     # Two strings with nothing between them are one, with a quote in it.
     return " " * (before in _QUOTES) + literal(params[name]) + " " * (after in _QUOTES)

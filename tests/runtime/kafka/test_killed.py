@@ -63,8 +63,8 @@ def offsets(broker: Broker, topic: str) -> tuple[int, int]:
     from confluent_kafka.admin import OffsetSpec
 
     def end(level: IsolationLevel) -> int:
-        parsed = {TopicPartition(topic, 0): OffsetSpec.latest()}
-        (found,) = broker.admin.list_offsets(parsed, isolation_level=level).values()
+        wanted = {TopicPartition(topic, 0): OffsetSpec.latest()}
+        (found,) = broker.admin.list_offsets(wanted, isolation_level=level).values()
         return int(found.result(30).offset)
 
     over = end(IsolationLevel.READ_COMMITTED)

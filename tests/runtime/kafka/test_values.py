@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+import polars as pl
 import pytest
 
 from sqlwin.errors import QueryError
 from sqlwin.runtime.kafka.declared import declared
+from sqlwin.runtime.kafka.sink import KafkaSink
 from sqlwin.runtime.kafka.values import Values
 from sqlwin.sql import script
 from tests.support.runtime.avro import bare
@@ -47,6 +50,9 @@ def rows(found: Values, *came: Record) -> tuple[list[Any], dict[int, str]]:
 
 
 VALUE = b'{"id": 1, "product": "tea", "n": 5}'
+OF_TEXT = "k STRING, v STRING, PRIMARY KEY (k)"
+HUGE = "12345678901234567890123456789012345678"
+ID_HUGE = f'{{"id": {HUGE}}}'.encode()
 GONE = (1, None, None, "-D")
 
 
@@ -68,6 +74,22 @@ GONE = (1, None, None, "-D")
         ("id BIGINT, kind BINARY, PRIMARY KEY (id)",
          "changelog = 'upsert', metadata = 'kind = header.kind'", b'{"id": 1}', b"1",
          (1, None, "-D")),
+        (OF_TEXT, "changelog = 'upsert'", b'{"k": "tea"}', b'"t\\u0065a"', ("tea", None, "-D")),
+        (OF_TEXT, "changelog = 'upsert'", b'{"k": "tea"}', b' {"k": 1.50}', ("1.50", None, "-D")),
+        (OF_TEXT, "changelog = 'upsert'", b'{"k": "tea"}',
+         b'{"schema": {}, "payload": "tea"}', ("tea", None, "-D")),
+        (OF_TEXT, "changelog = 'upsert'", b'{"k": "tea"}',
+         b'{"payload": "{}", "k": "tea"}', ("tea", None, "-D")),
+        (OF_TEXT, "changelog = 'upsert'", b'{"k": "tea"}',
+         b'{"payload": {"k": {"a": 1}}}', ('{"a": 1}', None, "-D")),
+        (OF_TEXT.replace("k STRING", "k BINARY"), "changelog = 'upsert'", b'{"k": "tea"}',
+         b'\xff"', (b'\xff"', None, "-D")),
+        (KEYED, "changelog = 'upsert'", VALUE, b'{"payload": 1}', GONE),
+        (KEYED.replace("(id)", "(id, n)"), "changelog = 'upsert'", VALUE,
+         b'{"id": 1, "n": null}', GONE),
+        *((f"id {type_}, n BIGINT, PRIMARY KEY (id)", "changelog = 'upsert'", b'{"id": 1, "n": 1}',
+           key, (Decimal(HUGE) if type_[:2] == "DE" else HUGE, None, "-D"))
+          for type_ in ("DECIMAL(38, 0)", "STRING") for key in (HUGE.encode(), ID_HUGE)),
     ],
 )  # fmt: skip
 def test_a_record_without_a_value_deletes_its_key(
@@ -85,6 +107,19 @@ def test_a_record_without_a_value_deletes_its_key(
         (KEYED, "changelog = 'upsert'", b"x", "id is 'x', not a BIGINT"),
         (KEYED, "changelog = 'upsert'", b"\xff", "no value, and its key is"),
         (KEYED.replace("(id)", "(id, n)"), "changelog = 'upsert'", b"1", "its key no id and n: 1"),
+        (OF_TEXT, "changelog = 'upsert'", b'{"other": "tea"}', 'no k: {"other": "tea"}'),
+        (OF_TEXT, "changelog = 'upsert'", b'{"payload": {"other": "tea"}}', "its key no k"),
+        (OF_TEXT, "changelog = 'upsert'", b"{tea}", "its key is no JSON object: {tea}"),
+        (OF_TEXT, "changelog = 'upsert'", b'"tea', 'its key is no JSON: "tea'),
+        (OF_TEXT, "changelog = 'upsert'", b'"a", "k": "b"', "its key is no JSON: "),
+        (OF_TEXT, "changelog = 'upsert'", b"\0\0\0\0\x07\x06tea", "in Avro's wire format"),
+        (OF_TEXT, "changelog = 'upsert'", b'{"k":' * 100_000, "nested deeper than 500 levels"),
+        (
+            OF_TEXT,
+            "changelog = 'upsert'",
+            b'{"k": ' + b"[" * 501 + b"]" * 501 + b"}",
+            "deeper than",
+        ),
         ("id BIGINT", "changelog = 'retract'", b"1", "the record has no value"),
         (
             "id BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts",
@@ -139,3 +174,13 @@ def test_a_header_may_say_what_a_change_is() -> None:
     found = values(KEYED, "changelog = 'upsert', metadata = 'op = header.kind'")
     taken, _ = rows(found, Record(b"1", VALUE, b"+U"), Record(b"1", None, b"+U"))
     assert taken == [(1, "tea", 5, "+U"), GONE]
+
+
+@pytest.mark.parametrize("key", ["tea", '"tea"', "{tea}", '{"k": 1}', " {", "\0tea", "a\nb", ""])
+def test_keys_that_a_sink_writes_are_those_that_are_read(key: str) -> None:
+    sink = KafkaSink("s", "t", {}, ("k",), "upsert", "id", 1.0)
+    results = pl.DataFrame({"k": [key], "v": ["x"], "op": ["-D"], "row_key": ["r"]})
+    ((written, value),) = sink.records(results)
+    assert (written is not None, value) == (True, None)
+    taken, bad = rows(values(OF_TEXT, "changelog = 'upsert'"), Record(str(written).encode(), None))
+    assert (taken, bad) == ([(key, None, "-D")], {})

@@ -12,5 +12,5 @@ def lines(text: str) -> list[str]:
 
 def facts(text: str) -> list[str]:
     """From the operator on, below the tree."""
-    emissions = lines(text)
-    return emissions[next(at for at, line in enumerate(emissions) if line.startswith("Operator")) :]
+    found = lines(text)
+    return found[next(at for at, line in enumerate(found) if line.startswith("Operator")) :]

@@ -172,8 +172,8 @@ class Model:
             key: x for key, x in self.rows.items() if tuple(key[at] for at in places) not in gone
         }
         for key in list(self.horizons):
-            emissions = dict(zip(key[0].split(), key[1:], strict=True))
-            if set(names) <= set(emissions) and tuple(emissions[name] for name in names) in gone:
+            values = dict(zip(key[0].split(), key[1:], strict=True))
+            if set(names) <= set(values) and tuple(values[name] for name in names) in gone:
                 del self.horizons[key]
 
     def _drop(self) -> None:
