@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from tests.properties.duck import connection
-from tests.properties.hosts import Host, fast_hosts
+from tests.properties.hosts import Host, answering_hosts
 from tests.properties.relation_feeds import DELAY, Answers, Push, emitted, table
 
 FOR_EVER = 2**60
@@ -152,7 +152,7 @@ def answered(text: str, pushes: list[Push]) -> list[tuple[Any, ...]]:
         con.unregister("s")  # others have a view of that name
 
 
-@given(feeds(), fast_hosts(), st.sampled_from(KINDS), windows(), windows(), st.booleans())
+@given(feeds(), answering_hosts(), st.sampled_from(KINDS), windows(), windows(), st.booleans())
 def test_joins_at_each_change(
     fed: tuple[int, list[Push]], host: Host, kind: str, one: Window, other: Window, near: bool
 ) -> None:
@@ -164,7 +164,7 @@ def test_joins_at_each_change(
     assert emitted(text, pushes, host) == sliced(rows, pushes, retain)
 
 
-@given(feeds(), fast_hosts(), st.sampled_from(("", "LEFT", "SEMI", "ANTI")), windows(), NAMES)
+@given(feeds(), answering_hosts(), st.sampled_from(("", "LEFT", "SEMI", "ANTI")), windows(), NAMES)
 def test_static_tables_at_each_change(
     fed: tuple[int, list[Push]],
     host: Host,
