@@ -1,4 +1,4 @@
-"""Where a property runs: in memory, or through restarts from segments of a few rows.
+"""Where a property runs: in memory, through restarts from segments of a few rows, or in buckets.
 
 A host gives the query, and with every `next` the query after a commit and a restart.
 In memory nothing restarts, and it is the same query for ever.
@@ -17,6 +17,7 @@ from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.lowering.explained import explain
 from tests.golden.restarted import runs
 from tests.reference import host
+from tests.support.runtime.bucketed import bucketed
 
 Host = Callable[[Script], Iterator[EmbeddedQuery]]
 
@@ -34,3 +35,8 @@ def fast_hosts() -> st.SearchStrategy[Host]:
     return st.sampled_from(
         [fast, fast, partial(runs, segment_rows=1), partial(runs, segment_rows=4)]
     )
+
+
+def answering_hosts() -> st.SearchStrategy[Host]:
+    """Also in several buckets, whose results come in another order."""
+    return st.one_of(fast_hosts(), fast_hosts(), st.just(bucketed))

@@ -18,7 +18,7 @@ from sqlwin.instants import SECOND, format_instant, parse_instant
 from tests.properties.deliveries import START
 from tests.properties.duck import connection
 from tests.properties.features import has
-from tests.properties.hosts import Host, fast_hosts, reference
+from tests.properties.hosts import Host, answering_hosts, reference
 from tests.properties.promise import ran
 from tests.properties.query_join_chains import chained
 from tests.properties.query_joins import JoinQuestion, questions
@@ -90,7 +90,7 @@ def _shuffled(draw: DrawFn, question: JoinQuestion, out: Pushes) -> Pushes:
 
 
 _CASES = st.one_of(questions(), *([chained()] if has("chains") else [])).flatmap(pushes)
-ANSWERS = (_CASES, fast_hosts())
+ANSWERS = (_CASES, answering_hosts())
 OF_REFERENCE = (_CASES, st.just(reference))
 
 

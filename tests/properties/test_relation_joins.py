@@ -15,13 +15,19 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from tests.properties.duck import connection
-from tests.properties.hosts import Host, fast_hosts
+from tests.properties.hosts import Host, answering_hosts
 from tests.properties.relation_feeds import DELAY, Answers, Push, emitted, table
+from tests.properties.relation_windows import (
+    FOR_EVER,
+    HALVES,
+    KINDS,
+    Window,
+    changed,
+    stays,
+    windows,
+    written,
+)
 
-FOR_EVER = 2**60
-KINDS = ("", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
-"""Of joins; the first is an inner one."""
-HALVES = ("SEMI", "ANTI")
 ROWS = st.lists(
     st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3), st.integers(0, 25)),
     min_size=1,
@@ -45,55 +51,6 @@ def feeds(draw: st.DrawFn) -> tuple[int, list[Push]]:
     return retain, pushes
 
 
-Window = tuple[str, int, int]
-
-
-def windows() -> st.SearchStrategy[Window]:
-    """Of a kind, with a size, and how far it advances."""
-    kinds = st.sampled_from(["RANGE", "SLIDE", "ROWS", "LAST", "STEPS"])
-    return st.tuples(kinds, st.integers(0, 8), st.integers(1, 4))
-
-
-def written(window: Window) -> str:
-    kind, size, slide = window
-    if kind == "RANGE":
-        return f"[RANGE {size} SECONDS]"
-    if kind == "SLIDE":
-        return f"[RANGE {slide * (size % 3 + 1)} SECONDS SLIDE {slide} SECONDS]"
-    by = "PARTITION BY k " * parted(window)
-    if kind == "STEPS":
-        return f"[{by}ROWS {slide + size % 3} SLIDE {slide}]"
-    return f"[{by}ROWS {slide}]"
-
-
-def parted(window: Window) -> bool:
-    kind, size, _ = window
-    return kind == "LAST" or (kind == "STEPS" and size % 2 == 1)
-
-
-def stays(window: Window) -> str:
-    """The rows of `s` with the instants at which they come, and have left."""
-    kind, size, slide = window
-    step = slide * SECOND
-    if kind == "RANGE":
-        lo, hi = "us", f"us + {size * SECOND + 1}"
-    elif kind == "SLIDE":
-        length = step * (size % 3 + 1)
-        lo, hi = f"(us // {step} + 1) * {step}", f"((us + {length}) // {step} + 1) * {step}"
-    else:
-        every, rows = (slide, slide + size % 3) if kind == "STEPS" else (1, slide)
-        lo, hi = (
-            f"COALESCE(LEAD(us, ((n + {more} + {every - 1}) // {every} * {every} - n)::INT) "
-            f"OVER w, {FOR_EVER})"
-            for more in (0, rows)
-        )
-    by = "PARTITION BY k" * parted(window)
-    numbered = f"""SELECT *, ts * {SECOND} AS us, ROW_NUMBER() OVER ({by} ORDER BY ts, id) AS n
-        FROM s"""
-    return f"""(SELECT *, {lo} AS lo, {hi} AS hi FROM ({numbered})
-        WINDOW w AS ({by} ORDER BY us, id))"""
-
-
 def sliced(rows: list[tuple[Any, ...]], pushes: list[Push], retain: int) -> list[Answers]:
     """Rows with their instants first, by the push at which the watermark passes them."""
     told, seen, out = 0, [], []
@@ -104,22 +61,6 @@ def sliced(rows: list[tuple[Any, ...]], pushes: list[Push], retain: int) -> list
         out.append(Counter(row[1:] for row in now[told:]))
         told = max(told, len(now))
     return [*out, Counter(row[1:] for row in rows[told:])]
-
-
-def changed(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Of the relation at all instants, in their order, those at which it is another one.
-
-    found: an instant and a row; or the instant alone, with NULLs, where the relation is empty.
-    """
-    by_instant: dict[int, list[tuple[Any, ...]]] = {}
-    for instant, there, *row in found:
-        by_instant.setdefault(instant, []).extend([tuple(row)] * bool(there))
-    out, before = [], Counter[Any]()
-    for instant, rows in sorted(by_instant.items()):
-        if Counter(rows) != before:
-            out += [(instant, *row) for row in rows]
-        before = Counter(rows)
-    return out
 
 
 def query(kind: str, one: Window, other: str, on: str, retain: int) -> str:
@@ -152,7 +93,7 @@ def answered(text: str, pushes: list[Push]) -> list[tuple[Any, ...]]:
         con.unregister("s")  # others have a view of that name
 
 
-@given(feeds(), fast_hosts(), st.sampled_from(KINDS), windows(), windows(), st.booleans())
+@given(feeds(), answering_hosts(), st.sampled_from(KINDS), windows(), windows(), st.booleans())
 def test_joins_at_each_change(
     fed: tuple[int, list[Push]], host: Host, kind: str, one: Window, other: Window, near: bool
 ) -> None:
@@ -164,7 +105,7 @@ def test_joins_at_each_change(
     assert emitted(text, pushes, host) == sliced(rows, pushes, retain)
 
 
-@given(feeds(), fast_hosts(), st.sampled_from(("", "LEFT", "SEMI", "ANTI")), windows(), NAMES)
+@given(feeds(), answering_hosts(), st.sampled_from(("", "LEFT", "SEMI", "ANTI")), windows(), NAMES)
 def test_static_tables_at_each_change(
     fed: tuple[int, list[Push]],
     host: Host,

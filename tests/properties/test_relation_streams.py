@@ -20,7 +20,7 @@ from sqlwin.instants import SECOND
 from sqlwin.sql import script
 from tests.properties.deliveries import START
 from tests.properties.duck import connection
-from tests.properties.hosts import Host, fast_hosts
+from tests.properties.hosts import Host, answering_hosts
 from tests.properties.relation_feeds import (
     DELAY,
     STREAM,
@@ -71,7 +71,7 @@ OF: dict[str, Callable[[list[Answers]], list[Answers]]] = {"ISTREAM": came, "DST
 RETAIN = "RETAIN 1 HOUR"
 
 
-@given(PUSHES, fast_hosts(), st.sampled_from(list(OF)), st.integers(0, 9))
+@given(PUSHES, answering_hosts(), st.sampled_from(list(OF)), st.integers(0, 9))
 def test_counts_of_a_window_of_time(pushes: list[Push], host: Host, word: str, size: int) -> None:
     window = f"(SELECT * FROM s [RANGE {size} SECONDS] {RETAIN})"
     text = f"{word}(SELECT k, COUNT(*) AS n, SUM(v) AS t FROM {window} GROUP BY k)"
@@ -80,7 +80,7 @@ def test_counts_of_a_window_of_time(pushes: list[Push], host: Host, word: str, s
     assert emitted(text, pushes, host) == OF[word](relations)
 
 
-@given(PUSHES, fast_hosts(), st.sampled_from(list(OF)), st.integers(1, 4), st.booleans())
+@given(PUSHES, answering_hosts(), st.sampled_from(list(OF)), st.integers(1, 4), st.booleans())
 def test_last_rows(pushes: list[Push], host: Host, word: str, n: int, keyed: bool) -> None:
     """Every message is an instant."""
     ones = [[row] for push in pushes for row in push]
@@ -92,7 +92,7 @@ def test_last_rows(pushes: list[Push], host: Host, word: str, n: int, keyed: boo
     assert sum(emitted(text, pushes, host), Counter()) == expected
 
 
-@given(PUSHES, fast_hosts(), st.integers(1, 4), st.booleans())
+@given(PUSHES, answering_hosts(), st.integers(1, 4), st.booleans())
 def test_aggregates_of_last_rows(pushes: list[Push], host: Host, n: int, keyed: bool) -> None:
     """Of all groups, at each message."""
     ones = [[row] for push in pushes for row in push]
@@ -104,7 +104,7 @@ def test_aggregates_of_last_rows(pushes: list[Push], host: Host, n: int, keyed: 
     assert sum(emitted(text, pushes, host), Counter()) == sum(relations, Counter())
 
 
-@given(PUSHES, fast_hosts(), st.integers(1, 9), st.integers(0, 3))
+@given(PUSHES, answering_hosts(), st.integers(1, 9), st.integers(0, 3))
 def test_rows_at_each_change(pushes: list[Push], host: Host, size: int, least: int) -> None:
     text = f"RSTREAM(SELECT id FROM s [RANGE {size} SECONDS] WHERE v >= {least} {RETAIN})"
     micros = size * SECOND
@@ -116,7 +116,7 @@ def test_rows_at_each_change(pushes: list[Push], host: Host, size: int, least: i
     assert emitted(text, pushes, host) == came(batch(answer, pushes))
 
 
-@given(PUSHES, fast_hosts(), st.integers(1, 4), st.integers(1, 3))
+@given(PUSHES, answering_hosts(), st.integers(1, 4), st.integers(1, 3))
 def test_rows_at_each_slide(pushes: list[Push], host: Host, slide: int, times: int) -> None:
     size = slide * times
     window = f"[RANGE {size} SECONDS SLIDE {slide} SECONDS]"
@@ -127,13 +127,13 @@ def test_rows_at_each_slide(pushes: list[Push], host: Host, slide: int, times: i
     assert emitted(text, pushes, host) == came(batch(answer, pushes))
 
 
-@given(PUSHES, fast_hosts())
+@given(PUSHES, answering_hosts())
 def test_rows_of_each_instant(pushes: list[Push], host: Host) -> None:
     text = f"RSTREAM(SELECT id FROM s [NOW] {RETAIN})"
     assert emitted(text, pushes, host) == came(batch("SELECT id FROM s WHERE ts <= {w}", pushes))
 
 
-@given(PUSHES, fast_hosts(), st.booleans())
+@given(PUSHES, answering_hosts(), st.booleans())
 def test_distinct_rows_are_emitted_once(pushes: list[Push], host: Host, union: bool) -> None:
     query = "SELECT k, v FROM s UNION SELECT k, id % 3 FROM s"
     text = query if union else "SELECT DISTINCT k, v FROM s EMIT EARLY ON UPDATE"
@@ -149,7 +149,7 @@ LATE = f"EMIT LATE ON UPDATE {RETAIN}"
 KEYED = "SELECT k, {at}, COUNT(*) AS n, SUM(v) AS m FROM {rows} WHERE v >= 1 GROUP BY k {late}"
 
 
-@given(PUSHES, fast_hosts(), st.integers(1, 9), st.booleans())
+@given(PUSHES, answering_hosts(), st.integers(1, 9), st.booleans())
 def test_aggregates_at_each_change(pushes: list[Push], host: Host, size: int, nested: bool) -> None:
     """A late row corrects those of the instants that hold it: they come again."""
     window = f"s [RANGE {size} SECONDS]"
@@ -172,7 +172,7 @@ PAIRS = f"""
 JOINED = "s a [RANGE {one} SECONDS], s b [RANGE {other} SECONDS] WHERE a.k = b.k AND a.v >= b.v"
 
 
-@given(PUSHES, fast_hosts(), st.integers(0, 5), st.integers(0, 5))
+@given(PUSHES, answering_hosts(), st.integers(0, 5), st.integers(0, 5))
 def test_pairs_at_each_change(pushes: list[Push], host: Host, one: int, other: int) -> None:
     sizes = {"one": one, "other": other}
     text = f"RSTREAM(SELECT a.id AS x, b.id AS y FROM {JOINED.format(**sizes)} {RETAIN})"
@@ -182,7 +182,7 @@ def test_pairs_at_each_change(pushes: list[Push], host: Host, one: int, other: i
     assert emitted(text, pushes, host) == came(batch(answer, pushes))
 
 
-@given(PUSHES, fast_hosts(), st.integers(0, 5), st.integers(0, 5))
+@given(PUSHES, answering_hosts(), st.integers(0, 5), st.integers(0, 5))
 def test_aggregates_of_pairs(pushes: list[Push], host: Host, one: int, other: int) -> None:
     sizes = {"one": one, "other": other}
     query = f"SELECT a.k, {AT}, COUNT(*) AS n FROM {JOINED.format(**sizes)} GROUP BY a.k {LATE}"
@@ -192,7 +192,7 @@ def test_aggregates_of_pairs(pushes: list[Push], host: Host, one: int, other: in
     assert emitted(f"RSTREAM({query})", pushes, host) == came(batch(answer, pushes))
 
 
-@given(PUSHES, fast_hosts(), st.tuples(*[st.integers(0, 5)] * 3), st.booleans())
+@given(PUSHES, answering_hosts(), st.tuples(*[st.integers(0, 5)] * 3), st.booleans())
 def test_rows_of_three_inputs(
     pushes: list[Push], host: Host, sizes: tuple[int, int, int], grouped: bool
 ) -> None:
@@ -220,7 +220,7 @@ def test_rows_of_three_inputs(
     assert found_last <= emissions if grouped else emissions == found_last
 
 
-@given(PUSHES, fast_hosts(), st.integers(1, 9), st.integers(0, 2))
+@given(PUSHES, answering_hosts(), st.integers(1, 9), st.integers(0, 2))
 def test_aggregates_of_aggregates(pushes: list[Push], host: Host, size: int, least: int) -> None:
     """The last revision of each instant is over the groups that it has in the end."""
     groups = f"SELECT k, COUNT(*) AS n FROM s [RANGE {size} SECONDS] GROUP BY k {LATE}"

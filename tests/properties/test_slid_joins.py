@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sqlwin.instants import SECOND, format_instant
 from tests.properties.deliveries import START
 from tests.properties.duck import connection
-from tests.properties.hosts import Host, fast_hosts
+from tests.properties.hosts import Host, answering_hosts
 from tests.properties.promise import ran
 
 STREAMS = "".join(
@@ -41,7 +41,7 @@ def windows(draw: st.DrawFn) -> Window:
     return draw(st.sampled_from([slid, slid, plain, ("[NOW]", "ts = t"), ("", "ts <= t")]))
 
 
-@given(PUSHES, windows(), windows(), st.sampled_from(["", "LEFT", "FULL"]), fast_hosts())
+@given(PUSHES, windows(), windows(), st.sampled_from(["", "LEFT", "FULL"]), answering_hosts())
 def test_rows_match_that_are_in_both_windows_at_one_instant(
     pushes: list[tuple[str, list[tuple[str | None, int]]]],
     left: Window,

@@ -36,7 +36,10 @@ _DURATIONS = (
     *("retain", "retention", "hold", "late_period", "early_period", "timeout"),
     *("delay", "most", "length"),
 )
-_LENGTHS = ("size", "advance", "offset", "step", "gap", "preceding", "following", "low", "high")
+_LENGTHS = (
+    *("size", "advance", "offset", "step", "slide", "gap"),
+    *("preceding", "following", "low", "high"),
+)
 """Durations where a window is in RANGE."""
 _CALLED = {
     "columns": "the columns",
@@ -49,15 +52,19 @@ _CALLED = {
     "hold": "the grace of EMIT FINAL",
     "instants": "RSTREAM",
     "keys": "the keys",
+    "kind": "the kind of the join",
     "late": "LATE",
     "late_period": "the period of LATE",
+    "left_keys": "the keys of the left",
     "limit": "the number of first rows",
     "offset": "the offset",
     "options": "the options",
     "partition": "PARTITION BY",
+    "residual": "the condition of the join",
     "retain": "RETAIN",
     "retain_rows": "RETAIN in rows",
     "retention": "RETENTION",
+    "right_keys": "the keys of the right",
     "preceding": "the PRECEDING",
     "following": "the FOLLOWING",
     "sets": "the sets of GROUPING SETS",
@@ -112,9 +119,16 @@ def _field(owner: Any, name: str, was: Any, now: Any, of: str) -> Words:
         one = "an aggregate" if len(was) == len(now) else "the aggregates"
         return difference(was, now, one)
     called = f"{_CALLED.get(name, f'the {name}')} of {of}".replace(" of the query", "")
-    if name in _DURATIONS or (name in _LENGTHS and getattr(owner, "unit", None) is not Unit.ROWS):
-        was, now = (x if x is None else format_duration(x) for x in (was, now))
+    if name == "options":
+        was, now = (tuple(f"{key} = {value!r}" for key, value in each) for each in (was, now))
+    elif name in _DURATIONS or (name in _LENGTHS and not _counts(owner)):
+        was, now = (format_duration(x) if isinstance(x, int) else x for x in (was, now))
     return _changed(called, was, now)
+
+
+def _counts(window: Any) -> bool:
+    """Whether it is in ROWS."""
+    return getattr(window, "unit", None) is Unit.ROWS or getattr(window, "rows", None) is not None
 
 
 def _stream(was: Stream, now: Stream) -> Words:
@@ -178,6 +192,4 @@ def _word(value: Any) -> str:
 def _words(values: tuple[Any, ...]) -> str:
     if len(values) == 2 and isinstance(values[1], Scalar):
         return values[1].sql if values[1].sql == values[0] else f"{values[1].sql} AS {values[0]}"
-    if len(values) == 2 and all(isinstance(value, str) for value in values):
-        return f"{values[0]} = {values[1]!r}"
     return ", ".join(map(_word, values)) or "none"

@@ -6,6 +6,7 @@ A bucket has all state of its keys, so a record goes where the rows of its keys 
 |--------------------------------------------------|--------------------------------------------|
 | has the columns that rows are cut by             | by these; of a pair, of the row it has     |
 | is of a position or a pair of positions          | that of the rows stored with that position |
+|                                                  | on the same side of a join                 |
 | has neither: positions that were read, revisions | all: only what belongs to a bucket is      |
 | by row key                                       | looked up there                            |
 
@@ -49,8 +50,8 @@ BucketOf = Callable[[pl.DataFrame, tuple[str, ...], int], Iterable[int]]
 
 SIDES = ("left", "right")
 TABLES = (TTL_ENTRIES, *map(ttl_store_name, SIDES))
-PREFIXES = ("", "__left.", "__right.")
-"""Of the columns of a position: of the row itself, and of the rows of a pair."""
+PREFIXES = {"": None, "__left.": "left", "__right.": "right"}
+"""Of the columns of a position: of the row itself, and of the rows of a pair, each of a side."""
 ALL = -1
 TO, FROM, NEW = "__to", "__from", "__new"
 
@@ -118,15 +119,32 @@ def _placed(
         keyed = _keyed(each.records, cut, count, bucket_of)
         if keyed is not None:
             known[name] = keyed
-    positions = [frame for frame in known.values() if set(POSITION) <= set(frame.columns)]
-    nowhere = pl.DataFrame(schema={**{n: pl.Int64() for n in POSITION}, TO: pl.Int64()})
-    owners = pl.concat(
-        [nowhere, *(f.select(*(pl.col(n).cast(pl.Int64) for n in POSITION), TO) for f in positions)]
-    ).unique(POSITION, keep="first", maintain_order=True)
+    owners = {
+        side: _owners(frame for name, frame in known.items() if _side(name) == side)
+        for side in (None, *SIDES)
+    }
     return {
-        name: known[name] if name in known else _by_position(each, owners)
+        name: known[name] if name in known else _by_position(name, each, owners)
         for name, each in records.items()
     }
+
+
+def _side(store: str) -> str | None:
+    """Of a join, whose rows a store has, or knows something of."""
+    side = store.partition("_")[0]
+    return side if side in SIDES else None
+
+
+def _owners(stored: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Each position once, with the bucket of its row. On the two sides of a join one position may
+    be of two messages, or be of one, whose keys are not the same there."""
+    nowhere = pl.DataFrame(schema={**{n: pl.Int64() for n in POSITION}, TO: pl.Int64()})
+    found = [
+        frame.select(*(pl.col(name).cast(pl.Int64) for name in POSITION), TO)
+        for frame in stored
+        if set(POSITION) <= set(frame.columns)
+    ]
+    return pl.concat([nowhere, *found]).unique(POSITION, keep="first", maintain_order=True)
 
 
 def _keyed(
@@ -147,9 +165,11 @@ def _keyed(
     )
 
 
-def _by_position(each: _Records, owners: pl.DataFrame) -> pl.DataFrame:
+def _by_position(
+    store: str, each: _Records, owners: Mapping[str | None, pl.DataFrame]
+) -> pl.DataFrame:
     """By the rows that are stored with its position; a position without one, and no other column
-    than those, goes to all."""
+    than those, goes to all. owners: by side."""
     records = each.records
     found = [p for p in PREFIXES if {p + name for name in POSITION} <= set(records.columns)]
     if not found or set(records.columns) <= set(POSITION):
@@ -160,7 +180,8 @@ def _by_position(each: _Records, owners: pl.DataFrame) -> pl.DataFrame:
         place = records.select(
             pl.col(prefix + name).cast(pl.Int64).alias(name) for name in POSITION
         )
-        tos.append(place.join(owners, on=list(POSITION), how="left", maintain_order="left")[TO])
+        own = owners[PREFIXES[prefix] or _side(store)]
+        tos.append(place.join(own, on=list(POSITION), how="left", maintain_order="left")[TO])
     to = pl.DataFrame({str(at): each for at, each in enumerate(tos)})
     return records.with_columns(to.select(pl.coalesce(pl.all()).fill_null(0)).to_series().alias(TO))
 
