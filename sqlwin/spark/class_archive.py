@@ -63,8 +63,8 @@ def _options(path: Path) -> str:
 
 
 def _clean(path: Path) -> None:
-    """Away with archives of versions that nobody has used for long: each has 180 MB."""
-    for other in path.parent.glob(f"spark-*{SUFFIX}"):
+    """Away with archives, whole or not, that nobody has used for long: each has 180 MB."""
+    for other in path.parent.glob(f"spark-*{SUFFIX}*"):
         if other.stat().st_mtime < time.time() - UNUSED_SECONDS:
             other.unlink()
 

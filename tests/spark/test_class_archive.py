@@ -68,13 +68,14 @@ def test_one_that_others_may_write_is_not_read(home: Path, java: dict[str, str])
 
 
 def test_those_that_nobody_has_used_for_long_are_deleted(home: Path, java: dict[str, str]) -> None:
-    old, used = home / "spark-old.jsa", home / "spark-used.jsa"
-    for each in (old, used):
+    old, part, used = (home / f"spark-{name}" for name in ("a.jsa", "b.jsa.12", "c.jsa"))
+    for each in (old, part, used):
         each.write_bytes(WHOLE)
-    os.utime(old, (0, 0))
+    for each in (old, part):
+        os.utime(each, (0, 0))
     made(class_archive.options(home, java)).write_bytes(WHOLE)
     class_archive.options(home, java)
-    assert (old.exists(), used.exists()) == (False, True)
+    assert [each.exists() for each in (old, part, used)] == [False, False, True]
 
 
 def test_a_java_of_another_kind_has_none(home: Path, java: dict[str, str]) -> None:
