@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ from hypothesis.internal.conjecture.providers import HypothesisProvider
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# A shell ignores Ctrl-C for what it starts in the background, and tests would hand that on.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Of a log of the JVM, in a report.
 LINES = 40
 # How many examples a property draws; "quick" and "more" draw the same ones each time, so
