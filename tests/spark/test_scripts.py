@@ -66,7 +66,7 @@ def test_a_file_of_from_is_inferred_and_read_under_the_base(
     assert pl.concat(shown).select("product", "n").rows() == [("tea", 4)]
     with pytest.raises(QueryError, match=r"no file matches rows.jsonl; it is relative to"):
         asked.run(tmp_path)
-    with pytest.raises(QueryError, match="no stream is called nowhere"):
+    with pytest.raises(QueryError, match="no stream or view is called nowhere"):
         sqlwin.spark.query(spark, "SELECT a FROM nowhere; SELECT * FROM 'rows.jsonl'")
 
 

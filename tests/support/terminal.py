@@ -40,6 +40,8 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
         self.written = b""
         known = {**env, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        for size_of_another in ("COLUMNS", "LINES"):
+            known.pop(size_of_another, None)
         self.child = pexpect.spawn(
             command[0], [*command[1:]], cwd=str(cwd), env=known, dimensions=size, timeout=PATIENCE
         )

@@ -35,7 +35,6 @@ from sqlwin.plan.properties.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, known_column, scalar
 from sqlwin.sql.expressions.trees import rewritten
-from sqlwin.sql.relations.as_time import as_time
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.depth import refuse_grown
@@ -242,6 +241,8 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
         raise QueryError(f"{name} is computed; event time is a column of the stream", span)
     type_ = next(c.type for c in stream.schema if c.name == expr.name)
     if type_ != TIMESTAMP:
+        from sqlwin.sql.relations.as_time import as_time
+
         message = f"event time must be TIMESTAMP, {name} is {type_name(type_)}"
         made = as_time(expr.name, type_, [c.name for c in stream.schema])
         legal = f"a computed column: {made[1]}" if made else "a column of TIMESTAMP"

@@ -30,7 +30,6 @@ from sqlwin.secrets import hidden
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, scalar
 from sqlwin.sql.expressions.volatile import LEGAL, clock_in
-from sqlwin.sql.relations.as_time import as_time
 from sqlwin.sql.relations.relation import nearest, of_stream
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
@@ -198,6 +197,8 @@ def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int
         )
     column = _column(made.schema, first.column)
     if column.type != TIMESTAMP:
+        from sqlwin.sql.relations.as_time import as_time
+
         message = f"event time must be TIMESTAMP, {column.name} is {type_name(column.type)}"
         made_time = as_time(column.name, column.type, [each.name for each in made.schema])
         legal = "a column of TIMESTAMP"

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.sql.text.shown import hidden
 from sqlwin.sql.text.typeset import TYPESET
 
 QUOTED = (
@@ -62,6 +61,8 @@ class Prepared:
 
     def located(self, error: QueryError) -> QueryError:
         """The same error with its place in the source, of which it shows no secret."""
+        from sqlwin.sql.text.shown import hidden
+
         if error.span is None:
             return hidden(error, self.source, 0, 0)
         start = offset(self.text, error.span)

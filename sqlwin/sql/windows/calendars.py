@@ -19,8 +19,8 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.instants import DAY, HOUR, format_duration
 from sqlwin.names import nearest
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.window import cumulate, hop
-from sqlwin.windows import Calendar, CalendarWindow, Cumulate, Hop, Unit
+from sqlwin.sql.windows.window import aligned
+from sqlwin.windows import Calendar, CalendarWindow, Cumulate, Hop
 
 WEEK = 7 * DAY
 WEEKDAYS = ("THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY")
@@ -38,14 +38,14 @@ def place_of(value: ast.Duration) -> str | None:
     return "zone" if value.text in _zones() else None
 
 
-def window_of(given: Mapping[str, ast.Duration], span: Span) -> Hop | Cumulate | CalendarWindow:
+def on_calendar(given: Mapping[str, ast.Duration], span: Span) -> Hop | Cumulate | CalendarWindow:
     """A window by the arguments of a call: size, slide or step, offset, zone."""
     lengths = {place: value for place, value in given.items() if place != "zone"}
     if "offset" in given and given["offset"].text and place_of(given["offset"]) is None:
         raise _unknown(given["offset"], f"'MONDAY' or another day of the week, {ZONES}")
     months = any(value.months is not None for value in lengths.values())
     measured = _months if months else _micros
-    shape = _shape({place: measured(value) for place, value in lengths.items()}, span)
+    shape = aligned({place: measured(value) for place, value in lengths.items()}, span)
     if "offset" in given and place_of(given["offset"]) == "offset" and shape.size % WEEK:
         message = "a day of the week begins windows of whole weeks"
         raise QueryError(message, given["offset"].span, legal="INTERVAL '1' WEEK, 'MONDAY'")
@@ -61,13 +61,6 @@ def window_of(given: Mapping[str, ast.Duration], span: Span) -> Hop | Cumulate |
     size, every = shape.size // step, shape.every // step
     periods = Cumulate(size, every) if isinstance(shape, Cumulate) else Hop(size, every)
     return CalendarWindow(calendar, periods)
-
-
-def _shape(lengths: Mapping[str, int], span: Span) -> Hop | Cumulate:
-    offset, size = lengths.get("offset", 0), lengths["size"]
-    if "step" in lengths:
-        return cumulate(size, lengths["step"], span, offset)
-    return hop(size, lengths.get("slide", size), span, Unit.RANGE, offset)
 
 
 def _micros(value: ast.Duration) -> int:

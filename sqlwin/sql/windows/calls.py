@@ -16,9 +16,8 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.sql.syntax.parser import window_call
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, parts
-from sqlwin.sql.windows.calendars import place_of, window_of
 from sqlwin.sql.windows.sessions import OpenSession, session
-from sqlwin.sql.windows.window import Window, refused
+from sqlwin.sql.windows.window import Window, aligned, refused
 from sqlwin.windows import GroupWindow
 
 Made = Callable[[Mapping[str, ast.Duration], Span], GroupWindow]
@@ -42,27 +41,35 @@ class WindowFunction:
     named: tuple[str, ...] = ()
 
 
+def _aligned(given: Mapping[str, ast.Duration], span: Span) -> GroupWindow:
+    if "zone" not in given and all(value.exact is not None for value in given.values()):
+        return aligned({place: value.micros for place, value in given.items()}, span)
+    from sqlwin.sql.windows.calendars import on_calendar
+
+    return on_calendar(given, span)
+
+
 WINDOW_FUNCTIONS = {
     "tumble": WindowFunction(
         ("data", "timecol", "size", "offset", "zone"),
         ("size",),
         "TUMBLE needs one duration: the size",
         "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
-        window_of,
+        _aligned,
     ),
     "hop": WindowFunction(
         ("data", "timecol", "slide", "size", "offset", "zone"),
         ("slide", "size"),
         "HOP needs two durations: slide, then size",
         "HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '10' MINUTE)",
-        window_of,
+        _aligned,
     ),
     "cumulate": WindowFunction(
         ("data", "timecol", "step", "size", "offset", "zone"),
         ("step", "size"),
         "CUMULATE needs two durations: step, then the greatest size",
         "CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
-        window_of,
+        _aligned,
     ),
     "session": WindowFunction(
         ("data", "timecol", "gap"),
@@ -76,7 +83,7 @@ WINDOW_FUNCTIONS = {
         ("size",),
         "window needs one duration: the size",
         "window(ts, '10 minutes'), window(ts, '10 minutes', '1 minute')",
-        window_of,
+        _aligned,
         of_table=False,
     ),
     "session_window": WindowFunction(
@@ -166,8 +173,7 @@ def _placed(call: ast.WindowCall, begin: int) -> dict[str, ast.Argument]:
 def _place(call: ast.WindowCall, argument: ast.Argument, at: int, places: Sequence[str]) -> str:
     function = _function(call)
     if argument.label is None:
-        value = argument.value
-        by_value = place_of(value) if isinstance(value, ast.Duration) else None
+        by_value = _place_of_text(argument)
         if by_value is not None and by_value in places:
             return by_value
         if at >= len(places):
@@ -179,6 +185,15 @@ def _place(call: ast.WindowCall, argument: ast.Argument, at: int, places: Sequen
         message = f"no argument of {name} is called {argument.label}"
         raise QueryError(message, argument.span, legal=", ".join(known).upper())
     return argument.label.lower()
+
+
+def _place_of_text(argument: ast.Argument) -> str | None:
+    """Of a zone, or of a day of the week, which stand anywhere."""
+    if not isinstance(argument.value, ast.Duration) or argument.value.text is None:
+        return None
+    from sqlwin.sql.windows.calendars import place_of
+
+    return place_of(argument.value)
 
 
 def _window(call: ast.WindowCall, given: dict[str, ast.Argument]) -> Window:

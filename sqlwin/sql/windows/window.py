@@ -5,6 +5,7 @@ Window functions are in `window_calls`, ksqlDB's windows in `ksql`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
@@ -108,6 +109,14 @@ def cumulate(size: int, step: int, span: Span, offset: int = 0) -> Cumulate:
         raise QueryError(message, span, legal="step, then a multiple of it: 1 HOUR, 1 DAY")
     _not_too_many(size, step, span)
     return Cumulate(size, step, offset)
+
+
+def aligned(lengths: Mapping[str, int], span: Span) -> Hop | Cumulate:
+    """By the lengths of a call's places: size, slide or step, offset."""
+    offset, size = lengths.get("offset", 0), lengths["size"]
+    if "step" in lengths:
+        return cumulate(size, lengths["step"], span, offset)
+    return hop(size, lengths.get("slide", size), span, Unit.RANGE, offset)
 
 
 def _not_too_many(size: int, step: int, span: Span) -> None:
