@@ -152,7 +152,7 @@ def test_a_rotated_log_and_a_last_line_that_waits(
             read.set()
 
     following = RunOptions(tmp_path, kept, follow=True, on_warning=warned, on_batch=came)
-    assert run(parsed.script, following, spark).read == 3
+    assert run(script(GROWING), following, spark).read == 3
     assert all(f"the last line of {file} has no line end" in text for text in warnings)
     assert len(warnings) == 2  # while it ran, and at the end
 
