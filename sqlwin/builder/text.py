@@ -129,6 +129,6 @@ def _is_item(run: ast.Run) -> bool:
     """Whether it can stand in a select list alone: it has a name of its own, or is columns."""
     try:
         tree = parsed(run)
-    except QueryError:  # told when it is bound, where it may be right
+    except QueryError:  # reported when it is bound, where it may be right
         return False
     return tree.is_star or isinstance(tree, exp.Alias)

@@ -6,6 +6,7 @@ forward over it, the period begins where it would have if they had not been. `nu
 last period that has begun by x, so periods follow each other without a gap, whatever the clocks
 do: the day on which they are put back has 25 hours.
 
+>>> from sqlwin.instants import DAY, HOUR, format_instant, parse_instant
 >>> berlin = Calendar(DAY, months=False, zone="Europe/Berlin")
 >>> (began(number(0, berlin) + 1, berlin) - began(number(0, berlin), berlin)) // HOUR
 24
@@ -23,7 +24,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from sqlwin.instants import DAY, HOUR, format_instant, parse_instant  # noqa: F401  for examples
+from sqlwin.instants import HOUR
 from sqlwin.windows import Calendar
 
 X = TypeVar("X", int, pl.Expr)

@@ -1,6 +1,6 @@
 """The JVM's archive of Spark's classes in the user's cache: read by a start, made by the first.
 
-A start of Spark loads and verifies some 18,000 classes. From an archive (Java's application
+A start of Spark loads and verifies thousands of classes. From an archive (Java's application
 class-data sharing) that takes half of the CPU. The JVM that finds none makes one when it ends,
 under a name of its own; a later start renames it once it is whole.
 

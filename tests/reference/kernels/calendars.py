@@ -1,5 +1,6 @@
 """Windows of a calendar by definition, with Python's own time zones.
 
+>>> from sqlwin.instants import format_instant
 >>> day = Calendar(86_400_000_000, months=False, zone="America/New_York")
 >>> noon = from_datetime(datetime(2024, 11, 3, 17, tzinfo=timezone.utc))
 >>> [format_instant(began(number(noon, day) + n, day)) for n in (0, 1)]  # clocks are put back
@@ -12,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from functools import cache
 from zoneinfo import ZoneInfo
 
-from sqlwin.instants import EPOCH, format_instant, from_datetime  # noqa: F401  for the example
+from sqlwin.instants import EPOCH, from_datetime
 from sqlwin.windows import Calendar
 
 
