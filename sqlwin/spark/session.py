@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -176,6 +177,8 @@ def local_settings(cores: int) -> dict[str, str]:
         "spark.driver.maxResultSize": "0",
         JAVA_OPTIONS: _java_options(cores),
         "spark.python.worker.reuse": "true",
+        # a port is open to strangers: a client whose server is gone is taken for a worker
+        "spark.python.unix.domain.socket.enabled": str(hasattr(socket, "AF_UNIX")).lower(),
         **PATIENCE,
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.adaptive.enabled": "false",

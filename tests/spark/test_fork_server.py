@@ -152,6 +152,20 @@ def test_the_server_ends_with_the_process_that_started_it(tmp_path: Path) -> Non
     assert not Path(said[1]).parent.exists()
 
 
+def test_a_long_folder_of_temporary_files_is_none_for_sockets(tmp_path: Path) -> None:
+    """A socket's path has 107 bytes at most."""
+    long = tmp_path / ("long" * 30)
+    long.mkdir()
+    code = (
+        "import os\nfrom sqlwin.spark.workers import launch\nlaunch.start_fork_server()\n"
+        "print(len(os.environ[launch.SERVER]), flush=True)\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(long)}
+    said = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
+    assert 0 < int(said) < 108
+    assert not list(long.iterdir())
+
+
 def test_without_a_server_it_is_plain_python(
     server: dict[str, str], start: Start, tmp_path: Path
 ) -> None:

@@ -30,7 +30,7 @@ CREATE STREAM orders (value BIGINT, ts TIMESTAMP)
 WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
 """
 SINK = """
-SET 'batch.bytes' = 200;
+SET 'batch.bytes' = 100;
 CREATE SINK totals WITH (connector = 'files', path = '{out}/totals', format = 'json');
 """
 SEEN = "SELECT value, NOW() AS seen, UNIX_MICROS(CURRENT_TIMESTAMP) AS micros FROM orders"
@@ -120,13 +120,14 @@ class Seen(Run):
 @pytest.mark.long
 @pytest.mark.spark(processes=True)
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("place", ["kept/spark/offsets", "cut/totals"])
-def test_a_batch_that_was_killed_has_its_time_again(tmp_path: Path, place: str) -> None:
-    """Killed once its offset is logged, or its part of the sink is there."""
+@pytest.mark.parametrize(("place", "nth"), [("kept/spark/offsets", 3), ("cut/totals", 2)])
+def test_a_batch_that_was_killed_has_its_time_again(tmp_path: Path, place: str, nth: int) -> None:
+    """Killed once its offset is logged, or its part of the sink is there; there are three batches,
+    so one is to come even where the name of an unfinished part was seen by nobody."""
     for at in range(6):
         land(tmp_path, str(at), f"09:00:{at:02}", at)
     run = Seen(tmp_path, seed=1)
-    assert not run.ends([Kill("all", place, 3, 0.0)])
+    assert not run.ends([Kill("all", place, nth, 0.0)])
     planned = times(tmp_path / "kept")
     assert run.ends([])
     for session in run.sessions:

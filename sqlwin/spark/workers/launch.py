@@ -19,6 +19,8 @@ def worker_python() -> str:
     return str(launcher) if os.access(launcher, os.X_OK) else sys.executable
 
 
+LONGEST = 60
+"""Bytes of the folder: a socket's path has 107 at most."""
 _started: list[subprocess.Popen[bytes]] = []
 """The server of this process: at most one, which ends with it."""
 
@@ -31,8 +33,7 @@ def start_fork_server() -> None:
     """
     if _started or not sys.platform.startswith("linux") or worker_python() == sys.executable:
         return
-    folder = tempfile.mkdtemp(prefix="sqlwin-workers-")
-    path = str(Path(folder) / "socket")
+    path = str(Path(tempfile.mkdtemp(prefix="sqlwin-workers-", dir=_folder())) / "socket")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(path)
         listening.listen(256)
@@ -51,6 +52,12 @@ def start_fork_server() -> None:
     os.environ[SERVER] = path
     _started.append(process)
     atexit.register(end, process)
+
+
+def _folder() -> str:
+    """That of temporary files, or the system's where its name is too long for a socket's path."""
+    named = tempfile.gettempdir()
+    return named if len(os.fsencode(named)) <= LONGEST else "/tmp"  # noqa: S108  mkdtemp is used
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
