@@ -32,6 +32,7 @@ from sqlwin.sql.relations.relation import NOWHERE, Relation, candidates, conditi
 from sqlwin.sql.sources.derived import derived, timed_as
 from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast
+from sqlwin.sql.windows.policies import passing
 from sqlwin.sql.windows.ttl import lengths
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit
 
@@ -230,17 +231,6 @@ def _large(match: Match) -> bool:
 
 
 # --- policies -------------------------------------------------------------------------
-
-
-def passing(given: ast.Policies) -> ast.Policies:
-    """Of a join whose rows another operator takes in: as they come, kept as long."""
-    emits = given.expired is not None and given.expired.how == "EMIT"
-    return ast.Policies(
-        retain=given.retain,
-        retain_rows=given.retain_rows,
-        expired=None if emits else given.expired,
-        span=given.span,
-    )
 
 
 def _policy(

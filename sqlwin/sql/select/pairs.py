@@ -23,7 +23,6 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.properties.facts import operator_of, streams_of
 from sqlwin.sql.expressions.scalars import Expr, column, conjoined
-from sqlwin.sql.joins.relation import mirrored
 from sqlwin.sql.relations.relation import NOWHERE, Relation
 from sqlwin.sql.select.windowed import windowed
 from sqlwin.sql.sources.derived import result, timed_as
@@ -65,6 +64,8 @@ def pairs(source: ast.From, relation: Relation, known: Known, span: Span) -> Rel
         raise QueryError(message, span, legal=BOUNDED)
     if relation.base.stays is not None:
         return _present(relation, relation.base.stays, known, span)
+    from sqlwin.sql.joins.relation import mirrored  # by need, as in `select`
+
     placed = mirrored(source, known)
     given = [placed, *(join.right for join in placed.joins)]
     windows = [_frame(each, span) for each in given]

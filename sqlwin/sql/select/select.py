@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.scalars import parsed, word
-from sqlwin.sql.joins.plans import passing
-from sqlwin.sql.joins.relation import joined
 from sqlwin.sql.over.ranks import EXAMPLE as RANK
 from sqlwin.sql.over.ranks import of_windows
 from sqlwin.sql.over.select import has_over, over
@@ -28,7 +26,7 @@ from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.group_by import above_window, group_window, same_window
 from sqlwin.sql.windows.ksql import of_ksql
-from sqlwin.sql.windows.policies import emits, refuse_all, retains
+from sqlwin.sql.windows.policies import emits, passing, refuse_all, retains
 from sqlwin.sql.windows.ttl import of_hints
 from sqlwin.sql.windows.window import Window, refused, whole
 
@@ -153,6 +151,8 @@ def _retain(given: ast.Policies) -> int:
 def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
     """A join has taken in WHERE and the policies, too; where a window is over it, RETAIN alone."""
     if select.relation.joins:
+        from sqlwin.sql.joins.relation import joined  # by need: most queries join nothing
+
         if _above_rows(select):
             below = replace(passing(select.policies), retain_rows=None)  # n rows of a group
             select = replace(select, policies=below)

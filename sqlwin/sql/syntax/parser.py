@@ -21,7 +21,6 @@ from sqlwin.errors import QueryError
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.build import Build
 from sqlwin.sql.syntax.grammar_tables import OPTIONS, parser_of, tables
-from sqlwin.sql.syntax.mistakes import explained
 from sqlwin.sql.text import ast
 
 STARTS = ("start", "query", "window_call", "duration")
@@ -79,6 +78,8 @@ def _parsed(text: str, start: str, functions: tuple[PythonAggregate, ...] = ()) 
     try:
         tree = grammar().parse(text, start=start)
     except UnexpectedInput as unexpected:
+        from sqlwin.sql.syntax.mistakes import explained  # by need
+
         raise explained(unexpected, text, grammar(), grammar_folder(), start) from None
     return _built(tree, text, functions)
 

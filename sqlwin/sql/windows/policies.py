@@ -265,3 +265,14 @@ def _expired(given: ast.Policies) -> dict[str, Any]:
     if clause.into is None:
         return {"expired": Expired.COUNT}
     return {"expired": Expired.STREAM, "errors": clause.into.text}
+
+
+def passing(given: ast.Policies) -> ast.Policies:
+    """Of a join whose rows another operator takes in: as they come, kept as long."""
+    emits = given.expired is not None and given.expired.how == "EMIT"
+    return ast.Policies(
+        retain=given.retain,
+        retain_rows=given.retain_rows,
+        expired=None if emits else given.expired,
+        span=given.span,
+    )

@@ -1,0 +1,96 @@
+"""What the statements of a text have declared and asked for so far, and its queries bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import Node, Query, Script, Sink, Statement
+from sqlwin.plan.properties.facts import functions_of, operator_of, window_policy
+from sqlwin.plan.rules.optimizer import optimize
+from sqlwin.plan.stages import staged
+from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.sql.expressions.volatile import refuse_clock
+from sqlwin.sql.relations.relation import Relation
+from sqlwin.sql.select.results import into, named_results, refuse_changes
+from sqlwin.sql.select.select import bind_select
+from sqlwin.sql.sources.from_clause import Known, of_rows
+from sqlwin.sql.sources.readers import read_often
+from sqlwin.sql.text import ast
+from sqlwin.sql.windows.ttl import with_ttl
+
+
+@dataclass
+class Binding:
+    known: Known = field(default_factory=Known)
+    settings: dict[str, str] = field(default_factory=dict)
+    answers: list[Statement] = field(default_factory=list)
+    functions: tuple[PythonAggregate, ...] = ()
+
+    def script(self) -> Script:
+        return Script(
+            streams=tuple(self.known.streams.values()),
+            statements=tuple(self.answers),
+            settings=tuple(sorted(self.settings.items())),
+        )
+
+    def fresh(self, name: ast.Name) -> str:
+        """The name in lower case, if nothing has it yet."""
+        key, known = name.text.lower(), self.known
+        if known.has(key):
+            raise QueryError(f"{name.text} exists already", name.span, legal="another name")
+        return key
+
+    def query(self, statement: ast.Select | ast.Insert) -> Query:
+        made = self._query(statement)
+        refuse_clock(made.plan)
+        return made
+
+    def _query(self, statement: ast.Select | ast.Insert) -> Query:
+        self.known.shared = read_often(statement, self.known)
+        if isinstance(statement, ast.Select):
+            relation, errors_into = self.with_errors(statement)
+            plan = with_ttl(optimize(relation.plan(result=True)), relation.ttl, self.known.ttl)
+            plan = staged(plan)
+            return self.made(plan, None, errors_into)
+        sink = self.sink(statement.sink)
+        relation, errors_into = self.with_errors(statement.select)
+        plan = optimize(into(sink, relation.plan(result=True), statement))
+        plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
+        refuse_changes(sink, plan, statement)
+        return self.made(plan, sink, errors_into)
+
+    def made(self, plan: Node, sink: Sink | None, errors_into: str | None) -> Query:
+        policy = window_policy(plan)
+        name = errors_into if policy is None else policy.errors
+        errors = None if name is None else self.known.sinks.get(name.lower())
+        used = self.used(plan)
+        return Query(plan, sink, errors=errors, functions=used, errors_into=errors_into)
+
+    def with_errors(self, select: ast.Select) -> tuple[Relation, str | None]:
+        """And the name of EXPIRED INTO, where no window has it for its policy.
+
+        A query without a window has rows that are malformed, too.
+        """
+        expired = select.policies.expired
+        only_expired = ast.Policies(expired=expired, span=select.policies.span)
+        if expired is None or expired.into is None or select.policies != only_expired:
+            return self.result(select), None
+        bare = self.result(replace(select, policies=ast.Policies()))
+        if operator_of(bare.plan(result=True)) is None:
+            return bare, expired.into.text
+        return self.result(select), None
+
+    def result(self, select: ast.Select) -> Relation:
+        return named_results(of_rows(bind_select(select, self.known), select.relation.source.span))
+
+    def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
+        names = functions_of(plan)
+        return tuple(function for function in self.functions if function.name in names)
+
+    def sink(self, name: ast.Name) -> Sink:
+        found = self.known.sinks.get(name.text.lower())
+        if found is None:
+            legal = ", ".join(s.name for s in self.known.sinks.values()) or "CREATE SINK … first"
+            raise QueryError(f"no sink is called {name.text}", name.span, legal=legal)
+        return found

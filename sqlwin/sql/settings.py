@@ -1,0 +1,39 @@
+"""SET: a setting of the run, of state or of joins."""
+
+from __future__ import annotations
+
+from sqlwin.errors import QueryError
+from sqlwin.plan.options.connectors import is_positive
+from sqlwin.plan.options.elsewhere import SETTINGS as OF_ANOTHER
+from sqlwin.plan.options.settings import FIXED, SETTINGS, SPARK
+from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
+from sqlwin.sql.binding import Binding
+from sqlwin.sql.relations.relation import nearest
+from sqlwin.sql.syntax.hints import JOIN_WINDOW, sized
+from sqlwin.sql.text import ast
+
+
+def set_to(binding: Binding, statement: ast.Set) -> None:
+    name, value = statement.name.lower(), statement.value
+    if name.startswith(SPARK):  # Spark distinguishes upper case from lower
+        if statement.name in FIXED:
+            message = f"{statement.name} cannot be set: {FIXED[statement.name]}"
+            raise QueryError(message, statement.span, legal="other settings of Spark")
+        binding.settings[statement.name] = value
+        return
+    name = ALIASES.get(name, name)
+    if name.startswith(STATE):
+        binding.known.ttl |= options({name: value}, statement.span)
+        return
+    if name == JOIN_WINDOW:
+        binding.known.large = sized(value, statement.span, name)
+        return
+    if name not in SETTINGS:
+        legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
+        legal = f"{legal}; {JOIN_WINDOW} (small, large); {', '.join(OPTIONS)}"
+        near = nearest(statement.name, (*SETTINGS, JOIN_WINDOW, *OPTIONS), OF_ANOTHER)
+        message = f"there is no setting {statement.name}{near}"
+        raise QueryError(message, statement.span, legal=legal)
+    if not is_positive(value):
+        raise QueryError(f"{name} is a count, not {value}", statement.span, legal=f"SET {name} = 8")
+    binding.settings[name] = value
