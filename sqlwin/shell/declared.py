@@ -26,7 +26,11 @@ from sqlwin.sql.text.shown import shown
 
 _KINDS = {ast.CreateView: "view", ast.CreateSink: "sink"}
 _DROP = re.compile(
-    r"\s*DROP\s+(STREAM|TABLE|VIEW|SINK)\s+(IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\Z", re.IGNORECASE
+    r"\s*DROP\s+(STREAM|TABLE|VIEW|SINK|FUNCTION)\s+(IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\Z",
+    re.IGNORECASE,
+)
+_NAMED_RESULT = re.compile(
+    r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?(?:STREAM|TABLE|MATERIALIZED\s+VIEW)\b", re.IGNORECASE
 )
 _DECLARES = re.compile(r"\s*(?:CREATE|SET)\b", re.IGNORECASE)
 APART = "\n;\n"
@@ -35,7 +39,7 @@ APART = "\n;\n"
 
 @dataclass(frozen=True)
 class Declared:
-    """kind: stream, table, view, sink, setting."""
+    """kind: stream, table, view, sink, function, setting."""
 
     kind: str
     name: str
@@ -61,13 +65,19 @@ class Declarations:
         return self._bound(self.all, statement, typed)
 
     def add(self, statement: str) -> None:
-        """CREATE or SET; QueryError, and nothing is changed, where it cannot be."""
+        """CREATE or SET; QueryError, and nothing is changed, where it cannot be.
+
+        A named result is a view here, whose rows come where a query asks for them.
+        """
         self._bound(self.all, statement)
-        (parsed,) = statements(prepare(statement, {}).text)
-        made = _declared(parsed, statement.strip())
-        if made.kind == "setting":
-            self.all = [e for e in self.all if (e.kind, e.name) != (made.kind, made.name)]
-        self.all.append(made)
+        for parsed in statements(prepare(statement, {}).text):
+            made = _declared(parsed, statement.strip())
+            existing = getattr(parsed, "existing", ast.Existing.REFUSED)
+            there = any(_key(each) == _key(made) for each in self.all)
+            if made.kind == "setting" or existing is ast.Existing.REPLACED:
+                self.all = [each for each in self.all if _key(each) != _key(made)]
+            if existing is not ast.Existing.KEPT or not there:
+                self.all.append(made)
 
     def drop(self, statement: str) -> str | None:
         """DROP of something, whose name is returned; None for any other statement.
@@ -93,7 +103,7 @@ class Declarations:
 
     def columns(self) -> dict[str, Schema]:
         """Of streams, tables, views and sinks, by name."""
-        names = [each.name for each in self.all if each.kind != "setting"]
+        names = [each.name for each in self.all if each.kind not in ("setting", "function")]
         asked = ";\n".join(f"DESCRIBE `{name}`" for name in names)
         found = self.bind(asked).statements if names else ()
         described = [each for each in found if isinstance(each, Describe)]
@@ -123,6 +133,23 @@ def _placed(error: QueryError, texts: list[str]) -> QueryError:
 def _declared(parsed: ast.Statement, text: str) -> Declared:
     if isinstance(parsed, ast.Set):
         return Declared("setting", parsed.name.lower(), text)
+    if isinstance(parsed, ast.CreateFunction):
+        return Declared("function", parsed.macro.name.text, text)
+    if isinstance(parsed, ast.CreateAs):
+        if parsed.sink is not None:
+            message = f"{parsed.name.text} has a sink, which it would fill for as long as it runs"
+            legal = "a script; here CREATE SINK … and INSERT INTO … SELECT …"
+            raise InputError(f"{message}; legal is {legal}")
+        named = blanked(text)
+        found = _NAMED_RESULT.match(named)
+        assert found is not None
+        return Declared("view", parsed.name.text, f"CREATE VIEW{named[found.end() :]}")
     assert isinstance(parsed, ast.CreateStream | ast.CreateView | ast.CreateSink)
     kind = _KINDS.get(type(parsed)) or parsed.kind.lower()  # type: ignore[union-attr]
     return Declared(kind, parsed.name.text, text)
+
+
+def _key(declared: Declared) -> tuple[str, str]:
+    """What it is called: a setting or a function may have the name of a stream."""
+    apart = declared.kind if declared.kind in ("setting", "function") else "rows"
+    return apart, declared.name.lower()

@@ -15,17 +15,21 @@ from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.results import into, named_results, refuse_changes
 from sqlwin.sql.select.select import bind_select
 from sqlwin.sql.sources.from_clause import Known, of_rows
-from sqlwin.sql.sources.readers import read_often
+from sqlwin.sql.sources.readers import read_names, read_often
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.ttl import with_ttl
 
 
 @dataclass
 class Binding:
+    """answers: statements that run or say something. read: names that statements read, or write
+    to, in lower case."""
+
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
     answers: list[Statement] = field(default_factory=list)
     functions: tuple[PythonAggregate, ...] = ()
+    read: set[str] = field(default_factory=set)
 
     def script(self) -> Script:
         return Script(
@@ -34,26 +38,49 @@ class Binding:
             settings=tuple(sorted(self.settings.items())),
         )
 
-    def fresh(self, name: ast.Name) -> str:
-        """The name in lower case, if nothing has it yet."""
-        key, known = name.text.lower(), self.known
-        if known.has(key):
-            raise QueryError(f"{name.text} exists already", name.span, legal="another name")
+    def fresh(self, name: ast.Name, existing: ast.Existing) -> str | None:
+        """The name in lower case, which nothing has from now on; None where what has it is kept.
+
+        QueryError where something has it, and `existing` says nothing of that, or it is read.
+        """
+        key = name.text.lower()
+        if not self.known.has(key):
+            return key
+        if existing is ast.Existing.KEPT:
+            return None
+        if existing is ast.Existing.REFUSED:
+            legal = "another name, or CREATE OR REPLACE"
+            raise QueryError(f"{name.text} exists already", name.span, legal=legal)
+        self.forget(name)
         return key
 
-    def query(self, statement: ast.Select | ast.Insert) -> Query:
-        made = self._query(statement)
+    def forget(self, name: ast.Name) -> None:
+        """QueryError where a statement before reads it, or writes to it."""
+        key = name.text.lower()
+        if key in self.read:
+            message = f"{name.text} is read by a statement before, or written to"
+            raise QueryError(message, name.span, legal="DROP before that, or another name")
+        for kind in self.known.kinds():
+            kind.pop(key, None)
+
+    def query(self, statement: ast.Select | ast.Insert, sink: Sink | None = None) -> Query:
+        """sink: of an INSERT into one that has no name of its own."""
+        self.reads(statement)
+        made = self._query(statement, sink)
         refuse_clock(made.plan)
         return made
 
-    def _query(self, statement: ast.Select | ast.Insert) -> Query:
+    def reads(self, statement: ast.Statement) -> None:
+        self.read.update(map(str.lower, read_names(statement)))
+
+    def _query(self, statement: ast.Select | ast.Insert, sink: Sink | None) -> Query:
         self.known.shared = read_often(statement, self.known)
         if isinstance(statement, ast.Select):
             relation, errors_into = self.with_errors(statement)
             plan = with_ttl(optimize(relation.plan(result=True)), relation.ttl, self.known.ttl)
             plan = staged(plan)
             return self.made(plan, None, errors_into)
-        sink = self.sink(statement.sink)
+        sink = sink or self.sink(statement.sink)
         relation, errors_into = self.with_errors(statement.select)
         plan = optimize(into(sink, relation.plan(result=True), statement))
         plan = staged(with_ttl(plan, relation.ttl, self.known.ttl))
@@ -89,6 +116,7 @@ class Binding:
         return tuple(function for function in self.functions if function.name in names)
 
     def sink(self, name: ast.Name) -> Sink:
+        self.read.add(name.text.lower())
         found = self.known.sinks.get(name.text.lower())
         if found is None:
             legal = ", ".join(s.name for s in self.known.sinks.values()) or "CREATE SINK … first"

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
+
+from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.plan.explain.functions import described, names
-from sqlwin.plan.ir.nodes import Describe, DescribeFunction, ShowFunctions, ShowStreams
+from sqlwin.plan.ir.nodes import Describe, DescribeFunction, ShowDeclared, ShowFunctions
+from sqlwin.schema import Schema
 from sqlwin.sql.binding import Binding
+from sqlwin.sql.expressions import macros
+from sqlwin.sql.expressions.registered import is_built_in
+from sqlwin.sql.expressions.scalars import parsed, place, word
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.select.select import bind_select
@@ -27,8 +33,10 @@ def take(binding: Binding, statement: ast.Statement) -> None:
 
 
 def _stream(binding: Binding, statement: ast.CreateStream) -> None:
-    key = binding.fresh(statement.name)
+    key = binding.fresh(statement.name, statement.existing)
     made = declarations.stream(statement)
+    if key is None:
+        return
     if declarations.is_static(statement):
         binding.known.tables[key] = made
     else:
@@ -36,15 +44,74 @@ def _stream(binding: Binding, statement: ast.CreateStream) -> None:
 
 
 def _view(binding: Binding, statement: ast.CreateView) -> None:
-    key = binding.fresh(statement.name)
-    binding.known.shared = read_often(statement, binding.known)
-    view = View.of(statement.name, statement.select, binding.known, bind_select)
-    view.relation(binding.known)
-    binding.known.views[key] = view
+    key = binding.fresh(statement.name, statement.existing)
+    if key is not None:
+        binding.known.views[key] = _bound_view(binding, statement.name, statement.select)
+
+
+def _bound_view(binding: Binding, name: ast.Name, select: ast.Select) -> View:
+    binding.reads(ast.CreateView(name, select))
+    binding.known.shared = read_often(select, binding.known)
+    view = View.of(name, select, binding.known, bind_select)
+    view.relation(binding.known).check()
+    return view
 
 
 def _sink(binding: Binding, statement: ast.CreateSink) -> None:
-    binding.known.sinks[binding.fresh(statement.name)] = declarations.sink(statement)
+    key, made = binding.fresh(statement.name, statement.existing), declarations.sink(statement)
+    if key is not None:
+        binding.known.sinks[key] = made
+
+
+def _create_as(binding: Binding, statement: ast.CreateAs) -> None:
+    """A view that later statements read, and a query that gives its rows."""
+    key = binding.fresh(statement.name, statement.existing)
+    if key is None:
+        return
+    sink = None if statement.sink is None else declarations.sink(statement.sink)
+    if sink is None:
+        query = binding.query(statement.select)
+    else:
+        query = binding.query(ast.Insert(statement.name, statement.select), sink)
+    if statement.kind == "SINK":
+        assert sink is not None
+        binding.known.sinks[key] = sink
+    else:
+        binding.known.views[key] = _bound_view(binding, statement.name, statement.select)
+    binding.answers.append(query)
+
+
+def _create_function(binding: Binding, statement: ast.CreateFunction) -> None:
+    macro, given = statement.macro, {each.name.lower() for each in binding.functions}
+    if is_built_in(macro.name.text) or macro.name.text.lower() in given:
+        message = f"{macro.name.text} is a function already"
+        raise QueryError(message, macro.name.span, legal="another name")
+    macros.check(macro, parsed, place)
+    for call in parsed(macro.body).find_all(exp.Anonymous):
+        if not is_built_in(call.name) and call.name.lower() not in given:
+            near = nearest(call.name.lower(), names(), ELSEWHERE)
+            message = f"no function is called {call.name}{near}"
+            raise QueryError(message, word(call, macro.body))
+
+
+def _drop(binding: Binding, statement: ast.Drop) -> None:
+    """Of what the text has declared before. A table may be called a stream, and a stream a table,
+    as elsewhere all are tables."""
+    known, key = binding.known, statement.name.text.lower()
+    rows: dict[str, object] = {**known.streams, **known.tables}
+    tables = {**rows, **known.views}  # a named result is a table to Flink and ksqlDB
+    kinds: dict[str, Mapping[str, object]]
+    kinds = {"STREAM": tables, "TABLE": tables, "SINK": known.sinks}
+    declared = kinds.get(statement.kind, known.views)
+    if key in declared:
+        binding.forget(statement.name)
+    elif known.has(key):
+        message = f"{statement.name.text} is no {statement.kind.lower()}"
+        raise QueryError(message, statement.name.span, legal="DROP STREAM, TABLE, VIEW or SINK")
+    elif not statement.if_exists:
+        near = nearest(statement.name.text, list(declared))
+        message = f"no {statement.kind.lower()} is called {statement.name.text}{near}"
+        raise QueryError(message, statement.name.span, legal="DROP … IF EXISTS")
 
 
 def _query(binding: Binding, statement: ast.Select | ast.Insert) -> None:
@@ -74,8 +141,18 @@ def _describe(binding: Binding, statement: ast.DescribeOf) -> None:
     binding.answers.append(Describe(statement.name.text, relation.schema(), stream))
 
 
-def _show(binding: Binding, statement: ast.ShowAll) -> None:
-    binding.answers.append(ShowStreams(tuple(binding.known.streams.values())))
+def _show(binding: Binding, statement: ast.Show) -> None:
+    known = binding.known
+    streams, tables = (each.values() for each in (known.streams, known.tables))
+    shown: Iterable[tuple[str, Schema]]
+    if statement.kind == "VIEWS":
+        shown = ((view.name, view.relation(known).schema()) for view in known.views.values())
+    elif statement.kind == "SINKS":
+        shown = ((sink.name, sink.columns or ()) for sink in known.sinks.values())
+    else:  # elsewhere a stream is a table, too
+        rows = streams if statement.kind == "STREAMS" else (*tables, *streams)
+        shown = ((stream.name, stream.schema) for stream in rows)
+    binding.answers.append(ShowDeclared(tuple(shown)))
 
 
 def _describe_function(binding: Binding, statement: ast.DescribeFunctionOf) -> None:
@@ -94,11 +171,14 @@ TAKES: dict[type, Callable[[Binding, Any], None]] = {
     ast.CreateStream: _stream,
     ast.CreateView: _view,
     ast.CreateSink: _sink,
+    ast.CreateAs: _create_as,
+    ast.CreateFunction: _create_function,
+    ast.Drop: _drop,
     ast.Insert: _query,
     ast.Select: _query,
     ast.ExplainOf: _explain,
     ast.DescribeOf: _describe,
-    ast.ShowAll: _show,
+    ast.Show: _show,
     ast.DescribeFunctionOf: _describe_function,
     ast.ShowFunctionsLike: _show_functions,
     ast.Set: set_to,

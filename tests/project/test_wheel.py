@@ -28,8 +28,8 @@ GROUP BY window_start, window_end, product;
 """
 
 
-def run(*command: str, cwd: Path) -> str:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -135,6 +135,6 @@ def test_a_query_runs_in_an_empty_environment(environment: Path, tmp_path: Path)
     full = [["2024-01-01T09:00:00Z", "tea", "2"], ["2024-01-01T10:00:00Z", "tea", "1"]]
     assert found == [["window_start", "product", "n"], *full]
     version = "import sqlwin; print(sqlwin.__version__, sqlwin.__file__)"
-    said = run(str(environment / "python"), "-c", version, cwd=here).split()
+    said = run(str(environment / "python"), "-c", version, cwd=here, env=without).split()
     assert said[0] == sqlwin.__version__
     assert Path(said[1]).is_relative_to(environment.parent)

@@ -163,6 +163,27 @@ def test_what_is_declared_is_listed_and_dropped() -> None:
         answered(*declarations, "DROP SINK kep;")
 
 
+def test_named_results_are_views_and_functions_are_known() -> None:
+    said = answered(
+        "CREATE STREAM taps (n BIGINT); CREATE FUNCTION twice(x) RETURN x * 2;",
+        "CREATE MATERIALIZED VIEW doubled AS SELECT twice(n) AS d FROM taps;",
+        "CREATE OR REPLACE TABLE doubled AS SELECT twice(n) AS e FROM taps;",
+        "CREATE TABLE IF NOT EXISTS doubled AS SELECT n FROM taps;",
+        "SHOW VIEWS;",
+    )
+    assert said == "doubled (e)\n"
+    with pytest.raises(InputError, match="twice is still read: no function is called twice"):
+        answered(
+            "CREATE STREAM taps (n BIGINT); CREATE FUNCTION twice(x) RETURN x * 2;",
+            "CREATE VIEW doubled AS SELECT twice(n) AS d FROM taps; DROP FUNCTION twice;",
+        )
+    with pytest.raises(InputError, match="t has a sink, which it would fill"):
+        answered(
+            "CREATE STREAM taps (n BIGINT);",
+            "CREATE TABLE t WITH (connector = 'none') AS SELECT n FROM taps;",
+        )
+
+
 def test_a_mistake_changes_nothing_and_points_into_the_statement() -> None:
     known = Declarations()
     known.add("CREATE STREAM taps (n BIGINT) -- of the doors")

@@ -1,4 +1,4 @@
-"""A query on a local Spark listens at no port, where a stranger could connect in a worker's place."""
+"""A query on a local Spark listens at no port, where a stranger would be taken for a worker."""
 
 from __future__ import annotations
 

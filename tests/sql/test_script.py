@@ -3,7 +3,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from sqlwin.plan.ir.nodes import Describe, Query, Scan, ShowStreams, Stream
+from sqlwin.plan.ir.nodes import Describe, Query, Scan, ShowDeclared, Stream
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql import script
 from tests.support.sql.cases import (
@@ -107,11 +107,11 @@ def test_statements_in_order() -> None:
     assert made.settings == (("batch.bytes", "3"), ("buckets", "8"))
     kinds = [type(s).__name__ + "!" * getattr(s, "explain", False) for s in made.statements]
     assert kinds == [
-        "Query!", "ShowStreams", "Describe", "Describe", "Describe", "Query", "Query",
+        "Query!", "ShowDeclared", "Describe", "Describe", "Describe", "Query", "Query",
     ]  # fmt: skip
     assert [q.sink.name if q.sink else None for q in made.queries] == ["out", None]
     shown, view, stream, _ = made.statements[1:5]
-    assert isinstance(shown, ShowStreams) and [s.name for s in shown.streams] == ["orders"]
+    assert isinstance(shown, ShowDeclared) and [name for name, _ in shown.declared] == ["orders"]
     assert isinstance(view, Describe) and [c.name for c in view.columns] == ["id", "value"]
     assert isinstance(stream, Describe) and stream.stream is not None
     insert = made.queries[0]

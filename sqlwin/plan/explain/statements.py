@@ -1,4 +1,4 @@
-"""The answers of statements that run nothing: EXPLAIN, DESCRIBE, SHOW STREAMS, SHOW FUNCTIONS."""
+"""The answers of statements that run nothing: EXPLAIN, DESCRIBE, SHOW STREAMS or FUNCTIONS."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _answer(statement: Statement, explain: Callable[[Query], str]) -> str | None
         return "\n".join(described(statement.name) or ())
     if isinstance(statement, ShowFunctions):
         return "\n".join(like(statement.pattern))
-    return "\n".join(_shown(stream) for stream in statement.streams)
+    return "\n".join(_shown(name, columns) for name, columns in statement.declared)
 
 
 def _described(described: Describe) -> Iterator[str]:
@@ -64,5 +64,5 @@ def _columns(columns: Schema) -> Iterator[str]:
     return (f"  {column.name.ljust(width)}  {type_name(column.type)}" for column in columns)
 
 
-def _shown(stream: Stream) -> str:
-    return f"{stream.name} ({', '.join(column.name for column in stream.schema)})"
+def _shown(name: str, columns: Schema) -> str:
+    return f"{name} ({', '.join(column.name for column in columns)})" if columns else name

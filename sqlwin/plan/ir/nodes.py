@@ -347,10 +347,10 @@ class Describe:
 
 
 @dataclass(frozen=True)
-class ShowStreams:
-    """SHOW STREAMS: those declared so far."""
+class ShowDeclared:
+    """SHOW STREAMS, TABLES, VIEWS, SINKS: names of those declared so far, and their columns."""
 
-    streams: tuple[Stream, ...]
+    declared: tuple[tuple[str, Schema], ...]
 
 
 @dataclass(frozen=True)
@@ -367,7 +367,7 @@ class ShowFunctions:
     pattern: str | None = None
 
 
-Statement = Query | Describe | ShowStreams | DescribeFunction | ShowFunctions
+Statement = Query | Describe | ShowDeclared | DescribeFunction | ShowFunctions
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def start_fork_server() -> None:
 def _folder() -> str:
     """That of temporary files, or the system's where its name is too long for a socket's path."""
     named = tempfile.gettempdir()
-    return named if len(os.fsencode(named)) <= LONGEST else "/tmp"  # noqa: S108  mkdtemp is used
+    return named if len(os.fsencode(named)) <= LONGEST else "/tmp"
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -36,13 +36,15 @@ def checked(functions: Sequence[PythonAggregate]) -> tuple[PythonAggregate, ...]
         lower = function.name.lower()
         if lower in seen:
             raise InputError(f"two functions are called {function.name}")
-        if _built_in(lower):
+        if is_built_in(lower):
             raise InputError(f"{function.name} is a function of SQL already; take another name")
         seen.add(lower)
     return tuple(functions)
 
 
-def _built_in(name: str) -> bool:
+def is_built_in(name: str) -> bool:
+    """In any case."""
+    name = name.lower()
     if signature(name) is not None or name in ANALYTIC or find(name) is not None:
         return True
     return name.upper() in exp.FUNCTION_BY_NAME or name in function_names()

@@ -27,6 +27,7 @@ from sqlwin.sql.expressions.compiler import Uncompiled
 from sqlwin.sql.expressions.constants import refuse_unread
 from sqlwin.sql.expressions.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.expressions.engine import unreadable
+from sqlwin.sql.expressions.macros import expanded
 from sqlwin.sql.expressions.misread import misread
 from sqlwin.sql.expressions.trees import copied, rewritten, rewritten_in_place
 from sqlwin.sql.expressions.volatile import clock_in, mark, volatility
@@ -53,7 +54,7 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError, *FOREIGN) as problem:
         raise misread(problem, run) from None
-    tree = balanced(tree)
+    tree = expanded(balanced(tree), run, parsed, word_range)
     refuse_deep_tree(tree, run.span)
     _repeatable(tree, run)
     _one_row(tree, run)

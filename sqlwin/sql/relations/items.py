@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.schema import RESERVED
+from sqlwin.sql.expressions.macros import is_expanded
 from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, spark
 from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.text import ast
@@ -147,5 +148,5 @@ _RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat)
 
 def _text(tree: Expr, run: ast.Run) -> str:
     """The expression's text in Spark SQL, or as written where that would be another call."""
-    renamed = tree.find(*_RENAMED) is not None
+    renamed = tree.find(*_RENAMED) is not None or any(is_expanded(n) for n in tree.walk())
     return " ".join(run.original.split()) if run.overs or renamed else spark(tree)

@@ -178,6 +178,12 @@ class Relation:
             for name, expr, run in self.columns
         )
 
+    def check(self) -> None:
+        """QueryError for a column, or a condition, that no query could have."""
+        self._scalars(result=True)
+        if self.predicate is not None:
+            condition(self.predicate, self.under, self.predicate_run)
+
     def plan(self, result: bool = False) -> Node:
         """Base, then Filter where there is a predicate, then Project. result: see `scalar`."""
         made = self.closed

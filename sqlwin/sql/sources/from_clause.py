@@ -34,6 +34,7 @@ class View:
     reads, depth: see `read_below`.
     """
 
+    name: str
     select: ast.Select
     known: Known
     bind: Bind
@@ -44,7 +45,7 @@ class View:
     @staticmethod
     def of(name: ast.Name, select: ast.Select, known: Known, bind: Bind) -> View:
         """QueryError where it reads more than can be bound."""
-        return View(select, known.inner(), bind, *read_below(select, name, known.views))
+        return View(name.text, select, known.inner(), bind, *read_below(select, name, known.views))
 
     def relation(self, reader: Known) -> Relation:
         """As it is for a query with the settings of `reader`."""
@@ -81,8 +82,11 @@ class Known:
 
     def has(self, key: str) -> bool:
         """Whether something has the name, in lower case."""
-        kinds = (self.streams, self.views, self.sinks, self.tables, self.files.streams)
-        return any(key in kind for kind in kinds)
+        return key in self.files.streams or any(key in kind for kind in self.kinds())
+
+    def kinds(self) -> tuple[dict[str, Any], ...]:
+        """Of what is declared, each by its name."""
+        return self.streams, self.views, self.sinks, self.tables
 
     def names(self) -> list[str]:
         return [*(stream.name for stream in self.streams.values()), *self.views]

@@ -1,15 +1,13 @@
 """From the grammar's tree to the AST: names unquoted, durations counted, places kept.
 
 Each method is named after its rule in `grammar/sqlwin.lark` and gets what the
-rules below it made. What FROM reads is in `build_relations`, windows are in
-`build_windows`, policies in `build_policies`.
+rules below it made. CREATE and the small statements are in `declarations`, what FROM reads in
+`relations`, windows in `windows`, policies in `policies`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from lark import Token
@@ -20,6 +18,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.clauses import Clause, in_order, policies
 from sqlwin.sql.syntax.cql import as_stream, unwrapped
+from sqlwin.sql.syntax.declarations import DeclarationRules, called
 from sqlwin.sql.syntax.hints import calls, large
 from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
 from sqlwin.sql.syntax.policies import PolicyRules
@@ -27,11 +26,11 @@ from sqlwin.sql.syntax.relations import RelationRules
 from sqlwin.sql.syntax.subqueries import unnested
 from sqlwin.sql.syntax.ttl_hint import hinted
 from sqlwin.sql.syntax.windows import WindowRules
-from sqlwin.sql.text import ast, prepared
+from sqlwin.sql.text import ast
 
 
 @v_args(meta=True)
-class Build(WindowRules, RelationRules, PolicyRules):
+class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
     """`source` is the text that was parsed; runs are slices of it. query: parses one of them."""
 
     def __init__(
@@ -39,112 +38,17 @@ class Build(WindowRules, RelationRules, PolicyRules):
         source: str,
         functions: tuple[PythonAggregate, ...],
         query: Callable[[ast.Run], ast.Select],
+        macros: tuple[ast.Macro, ...] = (),
     ) -> None:
         super().__init__(source, functions)
+        self.macros = {macro.name.text.lower(): macro for macro in macros}
         self.parse = query
 
     def start(self, meta: Meta, children: Children) -> list[ast.Statement]:
-        return list(children)
+        return [each for each in children if each is not None]
 
     def window_call(self, meta: Meta, children: Children) -> ast.WindowCall:
         return self.table_function(meta, children)
-
-    # --- declarations ---
-
-    def column(self, meta: Meta, children: Children) -> ast.ColumnDef:
-        return ast.ColumnDef(named(children[0]), type=children[1])
-
-    def computed(self, meta: Meta, children: Children) -> ast.ColumnDef:
-        return ast.ColumnDef(named(children[0]), expression=children[1])
-
-    def watermark(self, meta: Meta, children: Children) -> ast.Watermark:
-        return ast.Watermark(named(children[1]), children[2])
-
-    def position(self, meta: Meta, children: Children) -> ast.Position:
-        return ast.Position(named(children[0]), named(children[1]), len(children) == 3)
-
-    def primary_key(self, meta: Meta, children: Children) -> ast.PrimaryKey:
-        return ast.PrimaryKey(next(child for child in children if isinstance(child, tuple)))
-
-    def create_stream(self, meta: Meta, children: Children) -> ast.CreateStream:
-        kind, name = [child for child in children if isinstance(child, Token)]
-        parts = children
-        return ast.CreateStream(
-            name=named(name),
-            kind=str(kind).upper(),
-            columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
-            watermarks=tuple(p for p in parts if isinstance(p, ast.Watermark)),
-            positions=tuple(p for p in parts if isinstance(p, ast.Position)),
-            options=_options(parts)[0],
-            span=named(name).span,
-            keys=tuple(p for p in parts if isinstance(p, ast.PrimaryKey)),
-            places=_options(parts)[1],
-        )
-
-    def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
-        name, *names, select = children
-        return ast.CreateView(named(name), _called(select, names))
-
-    def create_as(self, meta: Meta, children: Children) -> ast.Statement:
-        """ksqlDB starts a query by it that writes a topic, Flink one that fills a table."""
-        kind, name = (child for child in children if isinstance(child, Token))
-        what = f"CREATE {str(kind).upper()} {named(name).text} AS SELECT"
-        message = f"{what} keeps its results, and does not say in which sink"
-        legal = "CREATE VIEW … AS SELECT … for a name; CREATE SINK and INSERT INTO … SELECT …"
-        raise QueryError(message, named(name).span, legal=legal)
-
-    def names(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
-        return tuple(named(child) for child in children)
-
-    def create_sink(self, meta: Meta, children: Children) -> ast.CreateSink:
-        columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
-        return ast.CreateSink(named(children[0]), columns, *_options(children))
-
-    def insert(self, meta: Meta, children: Children) -> ast.Insert:
-        sink, *names, select = children
-        if names:
-            message = "the columns of an INSERT go by their places, and by no list of names"
-            legal = f"INSERT INTO {named(sink).text} SELECT …, in the order of the sink's columns"
-            raise QueryError(message, names[0][0].span, legal=legal)
-        return ast.Insert(named(sink), select)
-
-    def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
-        return ast.ExplainOf(children[-1], analyze=len(children) > 1)
-
-    def describe(self, meta: Meta, children: Children) -> ast.DescribeOf:
-        return ast.DescribeOf(named(children[0]))
-
-    def show_streams(self, meta: Meta, children: Children) -> ast.ShowAll:
-        return ast.ShowAll(meta_span(meta))
-
-    def describe_function(self, meta: Meta, children: Children) -> ast.DescribeFunctionOf:
-        return ast.DescribeFunctionOf(named(children[1]))
-
-    def show_functions(self, meta: Meta, children: Children) -> ast.ShowFunctionsLike:
-        _, *pattern = children
-        return ast.ShowFunctionsLike(prepared.unquoted(pattern[0]) if pattern else None)
-
-    def set(self, meta: Meta, children: Children) -> ast.Set:
-        name, value, _ = children[0]
-        return ast.Set(name, value, meta_span(meta))
-
-    def options(self, meta: Meta, children: Children) -> Clause:
-        times = Counter(key for key, _, _ in children)
-        for key in times:
-            if times[key] > 1:
-                raise QueryError(f"the option {key} is given twice", meta_span(meta), legal="once")
-        options = tuple(sorted((key, value) for key, value, _ in children))
-        places = tuple((key, span) for key, _, span in children)
-        return Clause("WITH", (options, places), meta_span(meta))
-
-    def option(self, meta: Meta, children: Children) -> tuple[str, str, Span]:
-        return children[0], children[1], meta_span(meta)
-
-    def key(self, meta: Meta, children: Children) -> str:
-        return ".".join(prepared.unquoted(str(child)) for child in children)
-
-    def value(self, meta: Meta, children: Children) -> str:
-        return prepared.unquoted(str(children[0]))
 
     # --- queries ---
 
@@ -164,7 +68,7 @@ class Build(WindowRules, RelationRules, PolicyRules):
 
     def cte(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Select]:
         name, *names, select = children
-        return named(name), _called(select, names)
+        return named(name), called(select, names)
 
     def stream_operator(self, meta: Meta, children: Children) -> ast.Select:
         operator, select = children
@@ -235,10 +139,6 @@ class Build(WindowRules, RelationRules, PolicyRules):
         return children[0]  # type: ignore[no-any-return]
 
 
-def _called(select: ast.Select, names: list[tuple[ast.Name, ...]]) -> ast.Select:
-    return replace(select, called=names[0]) if names else select
-
-
 def _united(rows: list[ast.Select], words: list[ast.Name]) -> ast.Select:
     """From the left, as SQL has it; what stands behind the last of its queries is that one's."""
     made, alike = rows[0], rows[:1]
@@ -262,8 +162,3 @@ def _refused(what: str, meta: Meta) -> Clause:
 
 def _value(clauses: dict[str, Clause], name: str) -> Any:
     return clauses[name].value if name in clauses else None
-
-
-def _options(children: Children) -> tuple[ast.Options, ast.Places]:
-    clauses = (c for c in children if isinstance(c, Clause) and c.word == "WITH")
-    return next((clause.value for clause in clauses), ((), ()))

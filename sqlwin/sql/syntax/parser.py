@@ -49,12 +49,12 @@ def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast
 
 def window_call(run: ast.Run) -> ast.WindowCall:
     """A window function's call in GROUP BY, with its places in the whole text."""
-    return _parsed(_in_place(run), "window_call")  # type: ignore[return-value]
+    return _parsed(_in_place(run), "window_call", run.functions, run.macros)  # type: ignore[return-value]
 
 
 def query(run: ast.Run) -> ast.Select:
     """A query in an expression, with its places in the whole text."""
-    return _parsed(_in_place(run), "query", run.functions)  # type: ignore[return-value]
+    return _parsed(_in_place(run), "query", run.functions, run.macros)  # type: ignore[return-value]
 
 
 def duration(run: ast.Run) -> ast.Duration | None:
@@ -74,19 +74,29 @@ def _in_place(run: ast.Run) -> str:
     return "\n" * (run.span.line - 1) + " " * (run.span.column - 1) + run.original
 
 
-def _parsed(text: str, start: str, functions: tuple[PythonAggregate, ...] = ()) -> object:
+def _parsed(
+    text: str,
+    start: str,
+    functions: tuple[PythonAggregate, ...] = (),
+    macros: tuple[ast.Macro, ...] = (),
+) -> object:
     try:
         tree = grammar().parse(text, start=start)
     except UnexpectedInput as unexpected:
         from sqlwin.sql.syntax.mistakes import explained  # by need
 
         raise explained(unexpected, text, grammar(), grammar_folder(), start) from None
-    return _built(tree, text, functions)
+    return _built(tree, text, functions, macros)
 
 
-def _built(tree: Tree[Token], text: str, functions: tuple[PythonAggregate, ...] = ()) -> object:
+def _built(
+    tree: Tree[Token],
+    text: str,
+    functions: tuple[PythonAggregate, ...] = (),
+    macros: tuple[ast.Macro, ...] = (),
+) -> object:
     try:
-        return Build(text, functions, query).transform(tree)
+        return Build(text, functions, query, macros).transform(tree)
     except VisitError as failed:
         if isinstance(failed.orig_exc, QueryError):
             raise failed.orig_exc from None

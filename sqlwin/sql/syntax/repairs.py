@@ -73,8 +73,8 @@ def comma_too_many(text: str, stop: int, grammar: Lark) -> Repair | None:
     """Of a comma right before the place where the parser stopped.
 
     >>> from sqlwin.sql.syntax.parser import grammar
-    >>> comma_too_many("SELECT product, FROM orders", 16, grammar())
-    Repair(message='there is a comma too many', at=14, length=1)
+    >>> comma_too_many("CREATE STREAM orders (id INT,, product STRING)", 29, grammar())
+    Repair(message='there is a comma too many', at=28, length=1)
     """
     at = len(text[:stop].rstrip()) - 1
     if len(text) > LONGEST or at < 0 or text[at] != ",":

@@ -24,6 +24,7 @@ class WindowRules(Transformer[Token, Any]):
         super().__init__()
         self.source = source
         self.functions = functions
+        self.macros: dict[str, ast.Macro] = {}
 
     # --- runs ---
 
@@ -42,7 +43,8 @@ class WindowRules(Transformer[Token, Any]):
             marked[start - meta.start_pos : end - meta.start_pos] = what.ljust(end - start)
         first = original.split("\n")[0]
         span = Span(meta.line, meta.column, max(1, len(first.rstrip())))
-        return ast.Run("".join(marked), original, span, tuple(targets), self.functions)
+        macros = tuple(self.macros.values())
+        return ast.Run("".join(marked), original, span, tuple(targets), self.functions, macros)
 
     def over(self, meta: Meta, children: Children) -> Clause:
         target = next(c for c in children if isinstance(c, ast.Name | ast.Spec))

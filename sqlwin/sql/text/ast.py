@@ -8,6 +8,7 @@ every other character keeps its place.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from sqlwin.durations import LEGAL
 from sqlwin.errors import QueryError, Span
@@ -63,7 +64,8 @@ Amount = Duration | Count
 class Run:
     """text: for sqlglot. original: as written. overs: by placeholder, in order.
 
-    functions: the aggregates registered from Python that it may call.
+    functions: the aggregates registered from Python that it may call. macros: those of CREATE
+    FUNCTION before it.
     """
 
     text: str
@@ -71,6 +73,7 @@ class Run:
     span: Span
     overs: tuple[Name | Spec, ...] = ()
     functions: tuple[PythonAggregate, ...] = ()
+    macros: tuple[Macro, ...] = ()
 
     def at(self, start: int, end: int) -> Span:
         """The span of characters `start` to `end` of the run; on its first line only."""
@@ -312,6 +315,14 @@ Places = tuple[tuple[str, Span], ...]
 """Where each option of a WITH clause is given."""
 
 
+class Existing(Enum):
+    """What becomes of something that has the name already."""
+
+    REFUSED = "refused"
+    KEPT = "IF NOT EXISTS"
+    REPLACED = "OR REPLACE"
+
+
 @dataclass(frozen=True)
 class CreateStream:
     name: Name
@@ -323,12 +334,14 @@ class CreateStream:
     span: Span
     keys: tuple[PrimaryKey, ...] = ()
     places: Places = ()
+    existing: Existing = Existing.REFUSED
 
 
 @dataclass(frozen=True)
 class CreateView:
     name: Name
     select: Select
+    existing: Existing = Existing.REFUSED
 
 
 @dataclass(frozen=True)
@@ -337,6 +350,45 @@ class CreateSink:
     columns: tuple[ColumnDef, ...]
     options: Options
     places: Places = ()
+    existing: Existing = Existing.REFUSED
+
+
+@dataclass(frozen=True)
+class CreateAs:
+    """A named result: a view, unless it is a sink, and a query of the text that gives its rows.
+
+    kind: STREAM, TABLE, MATERIALIZED VIEW, SINK. sink: that its rows go to, None: the screen.
+    """
+
+    kind: str
+    name: Name
+    select: Select
+    sink: CreateSink | None
+    existing: Existing = Existing.REFUSED
+
+
+@dataclass(frozen=True)
+class Macro:
+    """CREATE FUNCTION: an expression over its parameters, each a name and maybe a type."""
+
+    name: Name
+    parameters: tuple[tuple[Name, Run | None], ...]
+    returns: Run | None
+    body: Run
+
+
+@dataclass(frozen=True)
+class CreateFunction:
+    macro: Macro
+
+
+@dataclass(frozen=True)
+class Drop:
+    """kind: STREAM, TABLE, VIEW, MATERIALIZED VIEW, SINK. if_exists: or nothing is dropped."""
+
+    kind: str
+    name: Name
+    if_exists: bool
 
 
 @dataclass(frozen=True)
@@ -357,8 +409,10 @@ class DescribeOf:
 
 
 @dataclass(frozen=True)
-class ShowAll:
-    span: Span
+class Show:
+    """kind: STREAMS, TABLES, VIEWS, SINKS."""
+
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -384,11 +438,14 @@ Statement = (
     CreateStream
     | CreateView
     | CreateSink
+    | CreateAs
+    | CreateFunction
+    | Drop
     | Insert
     | Select
     | ExplainOf
     | DescribeOf
-    | ShowAll
+    | Show
     | DescribeFunctionOf
     | ShowFunctionsLike
     | Set

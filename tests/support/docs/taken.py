@@ -58,4 +58,20 @@ TAKEN: tuple[tuple[str, str], ...] = (
     ),
     ("PostgreSQL", "SELECT id::TEXT AS t, product || '!' AS p FROM orders"),
     ("SQL Server", "SELECT DATEDIFF(MINUTE, ts, ts) AS m, DATEADD(DAY, 1, ts) AS d FROM orders"),
+    (
+        _FLINK,
+        "BEGIN STATEMENT SET; INSERT INTO log SELECT id, product FROM orders; END",
+    ),
+    (_SPARK, "CREATE TEMPORARY FUNCTION twice(x INT) RETURNS INT RETURN x * 2"),
+    (
+        _KSQL,
+        "CREATE TABLE counts AS SELECT product, COUNT(*) AS n FROM orders GROUP BY product "
+        "EMIT CHANGES",
+    ),
+    (
+        _RISING,
+        "CREATE MATERIALIZED VIEW counts AS SELECT product, COUNT(*) AS n FROM orders "
+        "GROUP BY product",
+    ),
+    (_RISING, "DROP TABLE IF EXISTS t; CREATE TABLE t (id BIGINT, n INT,) APPEND ONLY"),
 )

@@ -1,0 +1,221 @@
+"""The rules of CREATE, DROP and the small statements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from lark import Token, Transformer
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from sqlwin.errors import QueryError, Span
+from sqlwin.sql.syntax.clauses import Clause
+from sqlwin.sql.syntax.leaves import Children, meta_span, named
+from sqlwin.sql.text import ast, prepared
+
+
+@v_args(meta=True)
+class DeclarationRules(Transformer[Token, Any]):
+    """macros: by name in lower case, those so far."""
+
+    source: str
+    macros: dict[str, ast.Macro]
+
+    def column(self, meta: Meta, children: Children) -> ast.ColumnDef:
+        return ast.ColumnDef(named(children[0]), type=children[1])
+
+    def computed(self, meta: Meta, children: Children) -> ast.ColumnDef:
+        return ast.ColumnDef(named(children[0]), expression=children[1])
+
+    def watermark(self, meta: Meta, children: Children) -> ast.Watermark:
+        return ast.Watermark(named(children[1]), children[2])
+
+    def position(self, meta: Meta, children: Children) -> ast.Position:
+        return ast.Position(named(children[0]), named(children[1]), len(children) == 3)
+
+    def primary_key(self, meta: Meta, children: Children) -> ast.PrimaryKey:
+        return ast.PrimaryKey(next(child for child in children if isinstance(child, tuple)))
+
+    def create_stream(self, meta: Meta, children: Children) -> ast.CreateStream:
+        kind, name = [child for child in children if isinstance(child, Token)][:2]
+        parts = children
+        return ast.CreateStream(
+            name=named(name),
+            kind=str(kind).upper(),
+            columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
+            watermarks=tuple(p for p in parts if isinstance(p, ast.Watermark)),
+            positions=tuple(p for p in parts if isinstance(p, ast.Position)),
+            options=_options(parts)[0],
+            span=named(name).span,
+            keys=tuple(p for p in parts if isinstance(p, ast.PrimaryKey)),
+            places=_options(parts)[1],
+            existing=_existing(parts),
+        )
+
+    def or_replace(self, meta: Meta, children: Children) -> ast.Existing:
+        return ast.Existing.REPLACED
+
+    def if_not_exists(self, meta: Meta, children: Children) -> ast.Existing:
+        return ast.Existing.KEPT
+
+    def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
+        name = next(c for c in children if isinstance(c, Token) and c.type == "NAME")
+        select = called(children[-1], _lists(children))
+        return ast.CreateView(named(name), select, _existing(children))
+
+    def create_as(self, meta: Meta, children: Children) -> ast.CreateAs:
+        kind, name = (child for child in children if isinstance(child, Token))
+        select, existing = called(children[-1], _lists(children)), _existing(children)
+        return self._named_result(_words(kind), named(name), select, _options(children), existing)
+
+    def names(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
+        return tuple(named(child) for child in children)
+
+    def create_sink(self, meta: Meta, children: Children) -> ast.CreateSink | ast.CreateAs:
+        name = named(next(c for c in children if isinstance(c, Token)))
+        existing, options = _existing(children), _options(children)
+        select = next((c for c in children if isinstance(c, ast.Select)), None)
+        if select is not None:
+            return self._named_result("SINK", name, select, options, existing)
+        columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
+        return ast.CreateSink(name, columns, *options, existing)
+
+    def sink_of(self, meta: Meta, children: Children) -> ast.Select:
+        """RisingWave's `CREATE SINK s FROM view`, and `AS SELECT`."""
+        (read,) = children
+        return read if isinstance(read, ast.Select) else _all_of(named(read))
+
+    def _named_result(
+        self,
+        kind: str,
+        name: ast.Name,
+        select: ast.Select,
+        options: tuple[ast.Options, ast.Places],
+        existing: ast.Existing,
+    ) -> ast.CreateAs:
+        sink = ast.CreateSink(name, (), *options) if options[0] or kind == "SINK" else None
+        return ast.CreateAs(kind, name, select, sink, existing)
+
+    def create_function(self, meta: Meta, children: Children) -> ast.CreateFunction | None:
+        """What stands behind it may call it; what stood before it means what it meant."""
+        name = named(next(c for c in children if isinstance(c, Token) and c.type == "NAME"))
+        parameters = tuple(each for each in children if isinstance(each, tuple))
+        returns = next((c for c in children if isinstance(c, Clause)), None)
+        value = None if returns is None else returns.value
+        made = ast.Macro(name, parameters, value, children[-1])
+        key, existing = name.text.lower(), _existing(children)
+        if key in self.macros and existing is ast.Existing.REFUSED:
+            legal = "another name, or CREATE OR REPLACE FUNCTION"
+            raise QueryError(f"the function {name.text} exists already", name.span, legal=legal)
+        if key in self.macros and existing is ast.Existing.KEPT:
+            return None
+        self.macros[key] = made
+        return ast.CreateFunction(made)
+
+    def parameter(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Run | None]:
+        name, *types = children
+        return named(name), types[0] if types else None
+
+    def type(self, meta: Meta, children: Children) -> ast.Run:
+        written = self.source[meta.start_pos : meta.end_pos]
+        return ast.Run(written, written, meta_span(meta))
+
+    def returns(self, meta: Meta, children: Children) -> Clause:
+        return Clause("RETURNS", children[0], meta_span(meta))
+
+    def drop_function(self, meta: Meta, children: Children) -> None:
+        name = named(children[-1])
+        if self.macros.pop(name.text.lower(), None) is None and True not in children:
+            message = f"no function is called {name.text} that this text has made"
+            raise QueryError(message, name.span, legal="DROP FUNCTION IF EXISTS")
+
+    def statement_set(self, meta: Meta, children: Children) -> None:
+        """Its INSERTs run together, as all of a text do."""
+
+    def executed(self, meta: Meta, children: Children) -> ast.Insert:
+        return children[-1]  # type: ignore[no-any-return]
+
+    def drop(self, meta: Meta, children: Children) -> ast.Drop:
+        kind, *exists, name = children
+        return ast.Drop(_words(kind), named(name), if_exists=bool(exists))
+
+    def if_exists(self, meta: Meta, children: Children) -> bool:
+        return True
+
+    def insert(self, meta: Meta, children: Children) -> ast.Insert:
+        sink, *names, select = children
+        if names:
+            message = "the columns of an INSERT go by their places, and by no list of names"
+            legal = f"INSERT INTO {named(sink).text} SELECT …, in the order of the sink's columns"
+            raise QueryError(message, names[0][0].span, legal=legal)
+        return ast.Insert(named(sink), select)
+
+    def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
+        return ast.ExplainOf(children[-1], analyze=len(children) > 1)
+
+    def describe(self, meta: Meta, children: Children) -> ast.DescribeOf:
+        return ast.DescribeOf(named(children[0]))
+
+    def show(self, meta: Meta, children: Children) -> ast.Show:
+        return ast.Show(_words(children[0]).removeprefix("MATERIALIZED "))
+
+    def describe_function(self, meta: Meta, children: Children) -> ast.DescribeFunctionOf:
+        return ast.DescribeFunctionOf(named(children[1]))
+
+    def show_functions(self, meta: Meta, children: Children) -> ast.ShowFunctionsLike:
+        _, *pattern = children
+        return ast.ShowFunctionsLike(prepared.unquoted(pattern[0]) if pattern else None)
+
+    def set(self, meta: Meta, children: Children) -> ast.Set:
+        name, value, _ = children[0]
+        return ast.Set(name, value, meta_span(meta))
+
+    def options(self, meta: Meta, children: Children) -> Clause:
+        times = Counter(key for key, _, _ in children)
+        for key in times:
+            if times[key] > 1:
+                raise QueryError(f"the option {key} is given twice", meta_span(meta), legal="once")
+        options = tuple(sorted((key, value) for key, value, _ in children))
+        places = tuple((key, span) for key, _, span in children)
+        return Clause("WITH", (options, places), meta_span(meta))
+
+    def sink_options(self, meta: Meta, children: Children) -> Clause:
+        return self.options(meta, children[1:])
+
+    def option(self, meta: Meta, children: Children) -> tuple[str, str, Span]:
+        return children[0], children[1], meta_span(meta)
+
+    def key(self, meta: Meta, children: Children) -> str:
+        return ".".join(prepared.unquoted(str(child)) for child in children)
+
+    def value(self, meta: Meta, children: Children) -> str:
+        return prepared.unquoted(str(children[0]))
+
+
+def _existing(children: Children) -> ast.Existing:
+    given = [child for child in children if isinstance(child, ast.Existing)]
+    return given[0] if given else ast.Existing.REFUSED
+
+
+def _words(token: Token) -> str:
+    """In capitals, with a space between."""
+    return " ".join(str(token).upper().split())
+
+
+def _lists(children: Children) -> list[tuple[ast.Name, ...]]:
+    return [child for child in children if isinstance(child, tuple)]
+
+
+def _all_of(name: ast.Name) -> ast.Select:
+    return ast.Select((ast.Run("*", "*", name.span),), ast.From(name), name.span)
+
+
+def called(select: ast.Select, names: list[tuple[ast.Name, ...]]) -> ast.Select:
+    return replace(select, called=names[0]) if names else select
+
+
+def _options(children: Children) -> tuple[ast.Options, ast.Places]:
+    clauses = (c for c in children if isinstance(c, Clause) and c.word == "WITH")
+    return next((clause.value for clause in clauses), ((), ()))
