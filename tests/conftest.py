@@ -22,7 +22,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 LINES = 40
 # How many examples a property draws; "quick" and "more" draw the same ones each time, so
 # that a red run is red again, "long" searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
-for name, examples in {"quick": 12, "more": 24, "long": 5_000}.items():
+for name, examples in {"quick": 8, "more": 24, "long": 5_000}.items():
     settings.register_profile(
         name,
         derandomize=name != "long",

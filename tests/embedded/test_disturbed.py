@@ -45,6 +45,8 @@ QUERIES = {
     "following": OVER.format("ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING")
     + " EMIT LATE ON UPDATE RETAIN INTERVAL '1' DAY",
 }
+SOON = ("tumble", "either", "rows", "following")
+"""Of each kind of window, and of retention; the others with the long tests."""
 SCRIPTS = {name: script(STREAM + sql) for name, sql in QUERIES.items()}
 GO_ON, FLUSH, CRASH, LOSE, LOSE_LAZILY = "go on", "flush", "crash", "lose", "lose lazily"
 EVENTS = (GO_ON, GO_ON, FLUSH, CRASH, LOSE, LOSE_LAZILY)
@@ -132,7 +134,9 @@ def undisturbed(parsed: Script, batches: list[Batch]) -> dict[str, Row]:
     return emissions.last()
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in SOON else pytest.mark.long) for n in QUERIES]
+)
 @one_in(4)
 @given(batches=deliveries(), data=st.data())
 def test_the_last_revisions_are_those_of_an_undisturbed_run(

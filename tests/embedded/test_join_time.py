@@ -64,7 +64,9 @@ def joined(
     return found
 
 
-@pytest.mark.parametrize("kind", ["INNER", "LEFT", "RIGHT", "FULL"])
+@pytest.mark.parametrize(
+    "kind", [*(pytest.param(k, marks=pytest.mark.long) for k in ("INNER", "LEFT", "RIGHT")), "FULL"]
+)
 @pytest.mark.parametrize("function", ["GREATEST", "COALESCE"])
 def test_no_result_is_late_that_was_not_late_below(kind: str, function: str) -> None:
     for seed in range(3):
