@@ -40,6 +40,9 @@ class Sum(Fold):
     def lift(self) -> list[pl.Expr]:
         return self.total.lift()
 
+    def lift_each(self) -> list[pl.Expr]:
+        return self.total.lift_each()
+
     def merge(self) -> list[pl.Expr]:
         return self.total.merge()
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from sqlwin.kernels import exact
 from sqlwin.kernels.dyadic import ADD, fold_frames
-from sqlwin.kernels.folds.base import FoldCall, count_of, counted
+from sqlwin.kernels.folds.base import FoldCall, count_of, counted, is_one
 from sqlwin.kernels.frames import Frames
 
 Lane = tuple[str, pl.Expr, "pl.DataType | type[pl.DataType]"]
@@ -59,6 +59,15 @@ class Total:
             for what, value, kept in self.lanes()
         )
         return [*sums, count]
+
+    def lift_each(self) -> list[pl.Expr]:
+        count = is_one(self.call.arg()).alias(self.call.named("count"))
+        values = (
+            # no sum: that of a frame makes 0.0 of -0.0, that of a group does not
+            value.fill_null(0).cast(kept).alias(self.call.named(what))
+            for what, value, kept in self.lanes()
+        )
+        return [*values, count]
 
     def merge(self) -> list[pl.Expr]:
         return [pl.col(column).sum() for column in self.columns]
