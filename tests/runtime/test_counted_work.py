@@ -152,10 +152,11 @@ def _pushes(kind: str, monkeypatch: pytest.MonkeyPatch, count: int) -> int:
     return queries
 
 
-@pytest.mark.parametrize(("kind", "most"), [("tumble", 1), ("hop", 1)])
-def test_queries_of_a_push_of_one_row_that_ends_no_window(
+@pytest.mark.parametrize(("kind", "most"), [("tumble", 1), ("hop", 1), ("over", 20)])
+def test_queries_of_a_push_of_one_row(
     kind: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of the groups, a push ends no window; of OVER, each emits the row before."""
     assert _pushes(kind, monkeypatch, 20) <= 20 * most
 
 

@@ -74,7 +74,10 @@ class FoldCall:
 
     def present(self, rows: pl.DataFrame, position: int = 0) -> Mask:
         """Which rows take part with an argument that is not NULL."""
-        known: Mask = rows[self.args[position]].is_not_null().to_numpy()
+        value = rows[self.args[position]]
+        if not value.null_count():  # no query
+            return self.taken(rows)
+        known: Mask = value.is_not_null().to_numpy()
         return self.taken(rows) & known
 
 
