@@ -1,4 +1,4 @@
-"""Pushes of 1, 100 and 10,000 rows in process: `python -m bench.pushes`, one JSON line.
+"""Pushes of 1, 10, 100 and 10,000 rows in process: `python -m bench.pushes`, one JSON line.
 
 Seconds are the processor's, of this process: on a machine that others use, too, they say more than
 those of a clock. The ratio of a small push to a large one is of one run.
@@ -17,12 +17,13 @@ import sqlwin
 
 STREAM = "CREATE STREAM a (k BIGINT, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
 QUERIES = {
-    "tumble": f"""{STREAM} SELECT k, window_end, COUNT(*) AS n, SUM(v) AS total
+    "tumble": f"""{STREAM} SELECT k, window_end, COUNT(*) AS n, SUM(v) AS total, MAX(v) AS most
         FROM TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY k, window_end""",
-    "over": f"""{STREAM} SELECT k, ts, SUM(v) OVER w AS total, COUNT(*) OVER w AS n FROM a
-        WINDOW w AS (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' MINUTE PRECEDING)""",
+    "over": f"""{STREAM} SELECT k, ts, SUM(v) OVER w AS total, COUNT(*) OVER w AS n,
+        MAX(v) OVER w AS most, AVG(v) OVER w AS mean FROM a
+        WINDOW w AS (PARTITION BY k ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING)""",
 }
-SIZES = {1: 200, 100: 60, 10_000: 10}
+SIZES = {1: 200, 10: 200, 100: 60, 10_000: 10}
 """Rows of a push, and how many are counted."""
 WARM, KEYS, GAP = 10, 20, 50_000
 """Pushes before the count, keys, microseconds between rows."""

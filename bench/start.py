@@ -1,5 +1,6 @@
 """What a start costs: `python -m bench.start [--before CHECKOUT] [--runs N]`, a table in Markdown.
 
+`--pushes` leaves out all but the small pushes.
 Each command runs in a process of its own, in turn with the others and with those of the other
 checkout, so that a machine that becomes slower becomes so for all. Figures are medians of seconds
 of the processor (user and system) of the process; rates of pushes are those of `bench.pushes`.
@@ -69,11 +70,13 @@ def main() -> None:
     asked = argparse.ArgumentParser(prog="python -m bench.start")
     asked.add_argument("--before", type=Path, help="another checkout, to compare with")
     asked.add_argument("--runs", type=int, default=9)
+    asked.add_argument("--pushes", action="store_true", help="small pushes only")
     given = asked.parse_args()
     checkouts = [HOME] if given.before is None else [given.before.resolve(), HOME]
     print(f"| | {' | '.join(['before', 'now'][-len(checkouts) :])} |")
     print(f"|---|{'--:|' * len(checkouts)}")
-    _print_starts(checkouts, given.runs)
+    if not given.pushes:
+        _print_starts(checkouts, given.runs)
     _print_pushes(checkouts, max(1, given.runs // 3))
 
 

@@ -42,6 +42,11 @@ class OutputBuffer:
         self._fresh = [out]
         return out
 
+    @property
+    def waits(self) -> bool:
+        """Whether any output was not dropped yet."""
+        return any(frame.height for frame in self._fresh)
+
     def drop(self, rows: int | None = None) -> None:
         """Drop the first `rows` of the fresh outputs; None: all of them."""
         fresh = self.fresh()

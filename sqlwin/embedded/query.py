@@ -171,11 +171,18 @@ class EmbeddedQuery(QueryableState):
 
         clear: they wait no longer; False copies them and leaves them for `flush`.
         """
-        outputs = Results(self._outputs.fresh().to_arrow())
         if clear:
             self._delivery.check_outside("results(clear=True)")
+        if not self._outputs.waits:  # most pushes of few rows end no window
+            return self._no_results
+        outputs = Results(self._outputs.fresh().to_arrow())
+        if clear:
             self._outputs.drop()
         return outputs
+
+    @cached_property
+    def _no_results(self) -> Results:
+        return Results(self._task.projection.nothing().to_arrow())
 
     def process(
         self, batches: Batches, drain: bool = True, clock: Clock | None = None

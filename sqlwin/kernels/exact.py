@@ -71,6 +71,8 @@ def fitted(units: pl.Series, type_: pa.DataType) -> pl.Series:
         refuse(units.to_frame("u").select(_beyond("u", 10**type_.precision)).to_series(), type_)
         return _relabelled(units, type_)
     narrow = units.cast(pl.Int64, strict=False)
+    if narrow.null_count() == units.null_count():
+        return narrow
     refuse(narrow.is_null() & units.is_not_null(), type_)
     return narrow
 

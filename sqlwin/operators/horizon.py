@@ -49,7 +49,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.store_spec import StoreSpec, layout_of
-from sqlwin.operators.windows.contents import ROWS
+from sqlwin.operators.windows.grouping import ROWS
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import HORIZON
 

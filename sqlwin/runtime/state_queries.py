@@ -46,7 +46,7 @@ from sqlwin.operators.state_queries import (
     StateQuery,
     queryable,
 )
-from sqlwin.operators.windows.contents import EXTENT
+from sqlwin.operators.windows.grouping import EXTENT
 from sqlwin.plan.ir.nodes import Join, Scalar, column_of
 from sqlwin.plan.properties.facts import (
     Window,

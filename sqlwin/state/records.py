@@ -26,7 +26,8 @@ FEW = 1_000
 def accept(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
     """The records with the layout's column order; StateError when they do not fit."""
     _same_columns(layout, records)
-    ordered = records[layout.schema.names()]
+    names = layout.schema.names()
+    ordered = records if records.columns == names else records[names]
     times = ordered[layout.time]
     if times.null_count():
         raise StateError(f"store {layout.name}: {layout.time} is NULL in a record")

@@ -16,12 +16,13 @@ from sqlwin.aggregates import SIGNATURES, signature
 from sqlwin.kernels import gather
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold, fold
+from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_each
 from sqlwin.kernels.frames import Frames
 from sqlwin.schema import Order, polars_type
 from tests.reference.kernels.aggregates import aggregate
 from tests.reference.kernels.exact import OutOfRange
 from tests.support.draws import one_in
-from tests.support.kernels.brute import VALUES, Row, frame_of, same, size, tables
+from tests.support.kernels.brute import CALLS, VALUES, Row, frame_of, same, size, tables
 
 pytestmark = pytest.mark.drawn
 
@@ -268,3 +269,34 @@ def test_a_part_with_no_row_is_the_identity(case: Case) -> None:
     assert (
         len(bound.slide(table.clear(), Frames(np.zeros(0, np.int64), np.zeros(0, np.int64)))) == 0
     )
+
+
+ALL = list(dict.fromkeys([*CASES, *SKETCHED, *KNOWN, *(Case(*call) for call in CALLS)]))
+UNGROUPED = ("count", "sum", "avg", "min", "max")
+
+
+@pytest.mark.parametrize("case", ALL, ids=str)
+def test_a_row_by_itself_has_the_accumulators_of_its_group(case: Case) -> None:
+    @EACH
+    @given(tables(case.columns, most=3), WHERE)
+    def check(rows: list[Row], where: str | None) -> None:
+        bound, table = case.bound(where), frame_of(rows, case.columns)
+        by = (pl.col("key"), (pl.col("__ts") % 2).alias("half"))
+        group_by = GroupBy(by, lifted([bound]), lifted_each([bound]))
+        for row in [table.clear(), *table.iter_slices(1)]:
+            grouped, found = row.group_by(by).agg(bound.lift()), group_by(row)
+            assert found.schema == grouped.schema
+            assert repr(found.rows()) == repr(grouped.rows())  # -0.0 is not 0.0, NaN is NaN
+
+    check()
+
+
+@pytest.mark.parametrize("case", [c for c in ALL if c.function in UNGROUPED], ids=str)
+def test_folds_of_which_a_row_by_itself_is_not_grouped(case: Case) -> None:
+    assert (lifted_each([case.bound("w")]) is None) == case.distinct
+
+
+def test_a_fold_that_has_to_be_grouped_groups_all() -> None:
+    count, median = Case("count", ()).bound(None), Case("median", ("i8",)).bound(None)
+    assert lifted_each([count]) is not None
+    assert lifted_each([count, median]) is None

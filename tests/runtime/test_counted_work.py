@@ -152,11 +152,28 @@ def _pushes(kind: str, monkeypatch: pytest.MonkeyPatch, count: int) -> int:
     return queries
 
 
-@pytest.mark.parametrize(("kind", "most"), [("tumble", 1), ("hop", 1)])
-def test_queries_of_a_push_of_one_row_that_ends_no_window(
+@pytest.mark.parametrize(("kind", "most"), [("tumble", 1), ("hop", 1), ("over", 20)])
+def test_queries_of_a_push_of_one_row(
     kind: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of the groups, a push ends no window; of OVER, each emits the row before."""
     assert _pushes(kind, monkeypatch, 20) <= 20 * most
+
+
+@pytest.mark.parametrize("kind", ["tumble", "hop"])
+def test_a_push_of_one_row_that_ends_no_window_groups_nothing(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = EmbeddedQuery(script(QUERIES[kind]))
+    rows = batch(0)
+    query.push("a", rows[:1])
+
+    def used(self: pl.DataFrame, *given: Any, **named: Any) -> None:
+        raise AssertionError("rows were grouped")
+
+    monkeypatch.setattr(pl.DataFrame, "group_by", used)
+    for row in rows[1:30].iter_slices(1):
+        query.push("a", row)
 
 
 def test_a_flush_of_state_in_memory_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

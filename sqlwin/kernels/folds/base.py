@@ -14,6 +14,7 @@ order and grouping, and finishing gives the value of lifting all rows at once
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -73,7 +74,10 @@ class FoldCall:
 
     def present(self, rows: pl.DataFrame, position: int = 0) -> Mask:
         """Which rows take part with an argument that is not NULL."""
-        known: Mask = rows[self.args[position]].is_not_null().to_numpy()
+        value = rows[self.args[position]]
+        if not value.null_count():  # no query
+            return self.taken(rows)
+        known: Mask = value.is_not_null().to_numpy()
         return self.taken(rows) & known
 
 
@@ -111,6 +115,13 @@ class Fold(ABC):
     def lift(self) -> list[pl.Expr]:
         """For `group_by(…).agg` over rows sorted by (__ts, __part, __seq)."""
 
+    def lift_each(self) -> list[pl.Expr] | None:
+        """What `lift` gives of a group of one row, as a function of the row, to the bit.
+
+        None: not said here; the row is grouped then.
+        """
+        return None
+
     @abstractmethod
     def merge(self) -> list[pl.Expr]:
         """For `group_by(…).agg` over accumulator rows, in any order."""
@@ -128,6 +139,48 @@ class Fold(ABC):
         return self.finish(self.over(rows, frames))
 
 
+@dataclass(frozen=True)
+class GroupBy:
+    """GROUP BY whose expressions are made once, and which groups nothing where there is one row.
+
+    One row is one group, and its accumulators are computed from its own columns. `group_by` would
+    hash it and hand it to a pool of threads: several times the work, and a wait where the machine
+    is busy. Rows and types are those of `frame.group_by(by).agg(aggregates)`, to the bit.
+
+    by: of each row. each: what `aggregates` are of a group of one row, as a function of it; None
+    where that is not known.
+
+    >>> n = pl.col("n")
+    >>> sums = GroupBy((pl.col("k"),), (n.sum(),), (n.fill_null(0),))
+    >>> sums(pl.DataFrame({"k": ["a"], "n": [1]})).rows()
+    [('a', 1)]
+    >>> sums(pl.DataFrame({"k": ["a", "a"], "n": [1, None]})).rows()
+    [('a', 1)]
+    """
+
+    by: tuple[pl.Expr, ...]
+    aggregates: tuple[pl.Expr, ...]
+    each: tuple[pl.Expr, ...] | None = None
+
+    def __call__(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """In no order of groups."""
+        if rows.height == 1 and self.each is not None:
+            return rows.select_seq(*self.by, *self.each)
+        return rows.group_by(*self.by).agg(*self.aggregates)
+
+
+def lifted(folds: Sequence[Fold]) -> tuple[pl.Expr, ...]:
+    """Their accumulators, of groups of rows."""
+    return tuple(expr for fold in folds for expr in fold.lift())
+
+
+def lifted_each(folds: Sequence[Fold]) -> tuple[pl.Expr, ...] | None:
+    """Their accumulators of each row by itself; None where one fold has to be grouped."""
+    each = [fold.lift_each() for fold in folds]
+    known = [exprs for exprs in each if exprs is not None]
+    return tuple(expr for exprs in known for expr in exprs) if len(known) == len(each) else None
+
+
 def counted(mask: Mask, frames: Frames) -> Ints:
     """How many rows of each frame the mask holds."""
     inner = among(mask, frames)
@@ -137,6 +190,11 @@ def counted(mask: Mask, frames: Frames) -> Ints:
 def count_of(value: pl.Expr) -> pl.Expr:
     # Polars counts in UInt32, whose sums would stay in it
     return value.count().cast(pl.Int64)
+
+
+def is_one(value: pl.Expr) -> pl.Expr:
+    """`count_of` each row by itself."""
+    return value.is_not_null().cast(pl.Int64)
 
 
 def joint_mean(count: pl.Expr, mean: pl.Expr) -> pl.Expr:

@@ -51,6 +51,9 @@ class Extreme(Fold):
     def lift(self) -> list[pl.Expr]:
         return [self._of(self.call.arg()).alias(self.columns[0])]
 
+    def lift_each(self) -> list[pl.Expr]:
+        return [self.call.arg().alias(self.columns[0])]
+
     def merge(self) -> list[pl.Expr]:
         return [self._of(pl.col(self.columns[0]))]
 
@@ -59,9 +62,11 @@ class Extreme(Fold):
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
         mask, value = self.call.present(rows), rows[self.call.args[0]]
-        none = pl.Series(counted(mask, frames) == 0)
+        some = counted(mask, frames) > 0
         found = self._slid(value, mask, frames)
-        return pl.select(pl.when(~none).then(found).alias(self.columns[0]))
+        if some.all():  # no query
+            return found.alias(self.columns[0]).to_frame()
+        return pl.select(pl.when(pl.Series(some)).then(found).alias(self.columns[0]))
 
     def _of(self, value: pl.Expr) -> pl.Expr:
         return extreme(value, self.call.arg_types[0], self.greatest)
@@ -73,9 +78,13 @@ class Extreme(Fold):
             keys = value.cast(pl.Float64).to_numpy()
             return pl.Series(self._folded(keys, mask, frames)).cast(dtype)
         if dtype.is_integer() or dtype.is_temporal() or dtype == pl.Boolean:
-            keys = value.to_physical().cast(pl.Int64).fill_null(0).to_numpy()
+            numbers = value.cast(pl.Int64)  # no query, as `to_physical` and `fill_null` are
+            keys = (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
             kept = np.where(counted(mask, frames) > 0, self._folded(keys, mask, frames), 0)
-            return pl.Series(kept).cast(value.to_physical().dtype).cast(dtype)
+            found = pl.Series(kept)
+            return found.cast(dtype if dtype.is_integer() else value.to_physical().dtype).cast(
+                dtype
+            )
         keys, distinct = ranked(value)
         if not len(distinct):
             return pl.Series(values=[None] * len(frames), dtype=dtype)

@@ -40,6 +40,9 @@ class Sum(Fold):
     def lift(self) -> list[pl.Expr]:
         return self.total.lift()
 
+    def lift_each(self) -> list[pl.Expr]:
+        return self.total.lift_each()
+
     def merge(self) -> list[pl.Expr]:
         return self.total.merge()
 
@@ -47,8 +50,9 @@ class Sum(Fold):
         return self.total.over(rows, frames)
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
-        some = self.total.count(accumulators).is_not_null()
-        value = self._value(accumulators)
+        some, value = self.total.some(accumulators), self._value(accumulators)
+        if some.all():  # no query
+            return value.alias(self.call.name)
         return pl.select(pl.when(some).then(value).alias(self.call.name)).to_series()
 
     def _value(self, accumulators: pl.DataFrame) -> pl.Series:

@@ -15,6 +15,7 @@ prefix sums in Int128, which wraps: modulo 2**128 the difference is still right.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ import pyarrow as pa
 
 from sqlwin.kernels import exact
 from sqlwin.kernels.dyadic import ADD, fold_frames
-from sqlwin.kernels.folds.base import FoldCall, count_of, counted
+from sqlwin.kernels.folds.base import FoldCall, count_of, counted, is_one
 from sqlwin.kernels.frames import Frames
 
 Lane = tuple[str, pl.Expr, "pl.DataType | type[pl.DataType]"]
@@ -60,24 +61,40 @@ class Total:
         )
         return [*sums, count]
 
+    def lift_each(self) -> list[pl.Expr]:
+        count = is_one(self.call.arg()).alias(self.call.named("count"))
+        values = (
+            # no sum: that of a frame makes 0.0 of -0.0, that of a group does not
+            value.fill_null(0).cast(kept).alias(self.call.named(what))
+            for what, value, kept in self.lanes()
+        )
+        return [*values, count]
+
     def merge(self) -> list[pl.Expr]:
         return [pl.col(column).sum() for column in self.columns]
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
-        values = rows.select(value.alias(self.call.named(what)) for what, value, _ in self.lanes())
-        values = values.fill_null(0)
+        lanes = {
+            self.call.named(what): (value.fill_null(0), kept) for what, value, kept in self.lanes()
+        }
         if pa.types.is_floating(self.call.arg_types[0]):
-            sums = pl.DataFrame([_added(lane, frames) for lane in values])
+            values = rows.select(value.alias(name) for name, (value, _) in lanes.items())
+            sums = [_added(lane, frames) for lane in values]
         else:
-            sums = _differences(values, frames)
-        sums = sums.cast({self.call.named(what): kept for what, _, kept in self.lanes()})
+            sums = _differences(rows, lanes, frames)
         count = counted(self.call.present(rows), frames)
-        return sums.with_columns(pl.Series(self.call.named("count"), count))
+        return pl.DataFrame([*sums, pl.Series(self.call.named("count"), count)])
 
     def count(self, accumulators: pl.DataFrame) -> pl.Series:
         """How many values; NULL where there are none."""
         count = accumulators[self.call.named("count")]
+        if self.some(accumulators).all():
+            return count
         return accumulators.select(pl.when(count > 0).then(count)).to_series()
+
+    def some(self, accumulators: pl.DataFrame) -> pl.Series:
+        """Whether there are any."""
+        return accumulators[self.call.named("count")] > 0
 
     def split(self, accumulators: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
         """An exact sum as (high, low), Int128."""
@@ -94,9 +111,20 @@ def _added(lane: pl.Series, frames: Frames) -> pl.Series:
         return pl.Series(lane.name, fold_frames(ADD, (lane.to_numpy(),), frames)[0])
 
 
-def _differences(values: pl.DataFrame, frames: Frames) -> pl.DataFrame:
-    """Sum of rows [lo, hi) = sum until hi - sum until lo, Int64 or Int128 wrapping."""
-    zero = pl.DataFrame([[0]] * values.width, schema=values.schema)
-    until = pl.concat([zero, values.select(pl.all().cum_sum())])
+def _differences(
+    rows: pl.DataFrame,
+    lanes: Mapping[str, tuple[pl.Expr, pl.DataType | type[pl.DataType]]],
+    frames: Frames,
+) -> list[pl.Series]:
+    """Sum of rows [lo, hi) = sum until hi - sum until lo, Int64 or Int128 wrapping.
+
+    lanes: by name, values without NULL and the dtype that is kept.
+    """
+    zero = pl.lit(0, pl.Int64)
+    until = rows.select(zero.append(v.cum_sum()).alias(name) for name, (v, _) in lanes.items())
     lo, hi = pl.Series(frames.lo), pl.Series(frames.hi)
-    return until.select(pl.all().gather(hi) - pl.all().gather(lo))
+    sums = until.select(
+        (pl.col(name).gather(hi) - pl.col(name).gather(lo)).cast(kept)
+        for name, (_, kept) in lanes.items()
+    )
+    return sums.get_columns()

@@ -28,6 +28,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -93,6 +94,10 @@ class Results(ABC):
         return min((time for time in times if time is not None), default=None)
 
     def nothing(self) -> pl.DataFrame:
+        return self._nothing
+
+    @cached_property
+    def _nothing(self) -> pl.DataFrame:
         return empty({**self.output, **CHANGE_SCHEMA})
 
 

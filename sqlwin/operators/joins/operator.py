@@ -44,7 +44,7 @@ from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
 from sqlwin.operators.joins.words import Moment
 from sqlwin.operators.state_queries import EDGES, SIDE, STATE, StateQuery, of_keys, said
 from sqlwin.operators.store_spec import StoreSpec, layout_of
-from sqlwin.operators.windows.contents import EXTENT
+from sqlwin.operators.windows.grouping import EXTENT
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, POSITION, ROW_KEY, empty
 from sqlwin.state.combine import last_written

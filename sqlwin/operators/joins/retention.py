@@ -35,7 +35,7 @@ from sqlwin.operators.horizon import STORE, Horizons, KeyHorizons, floored, nth_
 from sqlwin.operators.joins.padding import Alone
 from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.operators.windows.contents import ROWS
+from sqlwin.operators.windows.grouping import ROWS
 from sqlwin.schema import TS
 from sqlwin.state.contract import HORIZON
 

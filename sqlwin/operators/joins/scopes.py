@@ -14,7 +14,7 @@ made of the rows when somebody asks.
 Invariant: `__rows` of the left windows and of the right ones have the same sum, and each
 pair of the join is one of them; a residual condition may leave some out.
 
->>> from sqlwin.operators.windows.contents import EXTENT
+>>> from sqlwin.operators.windows.grouping import EXTENT
 >>> from sqlwin.windows import JoinWindow, Unit
 >>> window = JoinWindow(Unit.RANGE, -5, 5)
 >>> rows = pl.DataFrame({"k": ["a", "b"], "__ts": [10, 10], "__part": [0, 0], "__seq": [0, 1]})
@@ -35,7 +35,7 @@ from sqlwin.kernels.joins import Line, coded
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.state_queries import EDGES
-from sqlwin.operators.windows.contents import FIRST, LAST, ROWS
+from sqlwin.operators.windows.grouping import FIRST, LAST, ROWS
 from sqlwin.schema import INSTANT, SEQ
 from sqlwin.windows import Unit
 

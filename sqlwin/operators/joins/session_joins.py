@@ -37,7 +37,7 @@ from sqlwin.operators.joins.sides import Columns
 from sqlwin.operators.load import not_estimated
 from sqlwin.operators.state_queries import EDGES, SIDE, StateQuery, said
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.operators.windows.contents import EXTENT
+from sqlwin.operators.windows.grouping import EXTENT
 from sqlwin.schema import INSTANT
 from sqlwin.state.session_store import FROM, UNTIL
 

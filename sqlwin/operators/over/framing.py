@@ -84,7 +84,7 @@ def evaluate(
         mask = wanted[arranged.order]
         held = [part[mask] for part in parts]
         reads = {SEQ, *(name for call in sharing for name in call.reads)}
-        ordered = rows.select(sorted(reads))[arranged.order]
+        ordered = rows[sorted(reads)][arranged.order]
         back = np.argsort(arranged.order[mask], kind="stable")
         removed = None
         if base is not None and sharing[0].frame.preceding is None:

@@ -147,7 +147,7 @@ class OverAggregator(Results):
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         rows = effective(rows) if self.weighted else rows
         doubt = [name for name in DOUBT if name in rows.columns]
-        return rows.select(*self.carried, *POSITION, *self.sign, *doubt)
+        return rows[[*self.carried, *POSITION, *self.sign, *doubt]]  # no query
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return self.row_horizons.horizons(stores)

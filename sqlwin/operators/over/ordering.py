@@ -72,7 +72,7 @@ def arrange(
     are behind the axis; else they are all."""
     at = rows[axis].to_numpy()
     read = dict.fromkeys((axis, *partition, *_columns(keys)))
-    numbered = rows.select(*read).with_row_index(AT)
+    numbered = rows[list(read)].with_row_index(AT)
     by = (Order(axis), *keys) if timed else keys
     if keys:
         numbered = in_order(numbered, by)

@@ -21,7 +21,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.sessions.spans import AT, REACH
 from sqlwin.operators.sessions.splitting import ENDS, STARTS, Split
 from sqlwin.operators.weights import SIGN, split
-from sqlwin.operators.windows.contents import FIRST, LAST, ROWS, merges
+from sqlwin.operators.windows.grouping import FIRST, LAST, ROWS, merges
 from sqlwin.schema import PLACE, POSITION, TS, empty
 
 

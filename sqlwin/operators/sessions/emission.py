@@ -19,7 +19,7 @@ from sqlwin.operators.emitter.schema import EXISTS
 from sqlwin.operators.emitter.superseding import SupersededResults, SupersedingLedger
 from sqlwin.operators.ranks.cohorts import RankedResults
 from sqlwin.operators.sessions.contents import SessionContents
-from sqlwin.operators.windows.contents import ROWS
+from sqlwin.operators.windows.grouping import ROWS
 from sqlwin.schema import INSTANT, PLACE, TS
 from sqlwin.state.session_store import FROM, UNTIL
 

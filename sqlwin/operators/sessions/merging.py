@@ -27,8 +27,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED
 from sqlwin.operators.sessions.judging import apart, with_doubt_of
 from sqlwin.operators.sessions.spans import REACH, RUN, first_of, met
-from sqlwin.operators.windows.contents import FIRST, LAST, ROWS, merges
-from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
+from sqlwin.operators.windows.grouping import FIRST, LAST, NUMBER_OF_SET, ROWS, Grouping, merges
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
 from sqlwin.state.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit

@@ -40,8 +40,7 @@ from sqlwin.operators.sessions.restoring import SessionRestoring
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.sessions.stores import SessionStores
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.operators.windows.contents import EXTENT
-from sqlwin.operators.windows.grouping import Grouping
+from sqlwin.operators.windows.grouping import EXTENT, Grouping
 from sqlwin.operators.windows.past import PastWindows
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import POSITION, REVISION, TS

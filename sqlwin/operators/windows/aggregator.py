@@ -35,8 +35,8 @@ from sqlwin.operators.ranks.cohorts import RankedLedger, RankedResults, Ranks, r
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.closed import KEPT, ClosedWindows
-from sqlwin.operators.windows.contents import LAST, MESSAGES, PANE, ROWS, Contents
-from sqlwin.operators.windows.grouping import Grouping
+from sqlwin.operators.windows.contents import MESSAGES, Contents
+from sqlwin.operators.windows.grouping import LAST, PANE, ROWS, Grouping
 from sqlwin.operators.windows.retention import Retention
 from sqlwin.operators.windows.stores import WindowStores
 from sqlwin.policies import Late, Policy

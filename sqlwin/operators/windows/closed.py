@@ -25,7 +25,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.load import Expected
 from sqlwin.operators.state_queries import FULL_WINDOW, STATE, StateQuery, of_keys
 from sqlwin.operators.store_spec import Columns, StoreSpec, layout_of
-from sqlwin.operators.windows.contents import EXTENT
+from sqlwin.operators.windows.grouping import EXTENT
 from sqlwin.policies import Policy
 from sqlwin.schema import POSITION, REVISION, ROW_KEY
 from sqlwin.state.combine import last_written

@@ -37,19 +37,26 @@ import polars as pl
 
 from sqlwin.instants import END, START, format_instant
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, span_of, start_of
+from sqlwin.kernels.panes import WINDOW_END, ends_of, span_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.weights import SIGN, effective, split, there
 from sqlwin.operators.windows.folded import Folded
-from sqlwin.operators.windows.grouping import NUMBER_OF_SET, Grouping
-from sqlwin.schema import PLACE, POSITION, SEQ, TS, WEIGHT, empty, where
+from sqlwin.operators.windows.grouping import (
+    EXTENT,
+    FIRST,
+    LAST,
+    NUMBER_OF_SET,
+    PANE,
+    ROWS,
+    Grouping,
+    Lifting,
+    merged_by,
+)
+from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty, where
 from sqlwin.windows import Aligned, Unit, Whole
 
 PANES, MESSAGES = "panes", "messages"
-PANE = "__pane"
-FIRST, LAST, ROWS = "__first", "__last", "__rows"
-EXTENT = (FIRST, LAST, ROWS)
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class Contents(Folded):
     def pane(self) -> dict[str, pl.DataType]:
         """The columns of a pane, as lifting makes them."""
         none = empty({**self.below, **PLACE})
-        return dict(self._lift(none, self.incremental).schema)
+        return dict(self._panes_of(none).schema)
 
     # Rows in.
 
@@ -96,14 +103,14 @@ class Contents(Folded):
 
     def _panes(self, rows: pl.DataFrame) -> pl.DataFrame:
         if not self.weighted:
-            return self._lift(rows, self.incremental)
+            return self._panes_of(rows)
         removed, added = split(rows)
-        panes = self._lift(added, self.incremental)
+        panes = self._panes_of(added)
         if removed.is_empty():
             return panes
         negated = [expr for fold in self.incremental for expr in fold.negated()]
         extent = [pl.lit(None, pl.Int64).alias(name) for name in (FIRST, LAST)]
-        less = self._lift(removed, self.incremental).with_columns(*extent, -pl.col(ROWS), *negated)
+        less = self._panes_of(removed).with_columns(*extent, -pl.col(ROWS), *negated)
         return pl.concat([panes, less])
 
     def put(self, batch: pl.DataFrame, panes: pl.DataFrame, stores: Stores) -> None:
@@ -124,20 +131,13 @@ class Contents(Folded):
         there = stores[MESSAGES].scan(*bounds(batch[TS]))
         return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
 
-    def _lift(self, rows: pl.DataFrame, folds: Sequence[Fold]) -> pl.DataFrame:
-        """Panes of rows: once by all keys, then merged for each grouping set."""
-        ordered = rows.sort(POSITION) if any(fold.ordered for fold in folds) else rows
-        extent = [
-            pl.col(SEQ).min().alias(FIRST),
-            pl.col(SEQ).max().alias(LAST),
-            pl.len().cast(pl.Int64).alias(ROWS),
-        ]
-        pane = pane_of(pl.col(TS), self.window).alias(PANE)
-        lifted = [expr for fold in folds for expr in fold.lift()]
-        panes = ordered.group_by(*self.by.keys, pane).agg(*extent, *lifted)
-        if not self.by.sets:
-            return panes
-        return _merged(self.by.spread(panes), (*self.by.names, PANE), folds)
+    @cached_property
+    def _panes_of(self) -> Lifting:
+        return Lifting(self.by, self.window, self.incremental)
+
+    @cached_property
+    def _whole_panes_of(self) -> Lifting:
+        return Lifting(self.by, self.window, self.whole)
 
     # Windows out.
 
@@ -175,7 +175,7 @@ class Contents(Folded):
 
     def _windows(self, held: pl.DataFrame) -> pl.DataFrame:
         """The windows of panes that were put into them."""
-        return self._filled(_merged(held, self.identity, self.incremental))
+        return self._filled(merged_by(held, self.identity, self.incremental))
 
     def _filled(self, windows: pl.DataFrame) -> pl.DataFrame:
         return windows.filter(pl.col(ROWS) > 0) if self.weighted else windows
@@ -188,8 +188,8 @@ class Contents(Folded):
     def _whole(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """With the accumulators of full-state aggregates, lifted from the messages by pane."""
         messages = self._messages(merged, stores)
-        held = self._held(self._lift(messages, self.whole), merged)
-        windows = _merged(held, self.identity, self.whole).drop(EXTENT)
+        held = self._held(self._whole_panes_of(messages), merged)
+        windows = merged_by(held, self.identity, self.whole).drop(EXTENT)
         if len(windows) < len(merged):
             windows = pl.concat([windows, self._bare(merged, windows, messages)])
         return merged.join(
@@ -241,14 +241,3 @@ class Contents(Folded):
         if self.window.unit is Unit.ROWS:
             return f"[{end - self.window.size}, {end})"
         return f"[{format_instant(start_of(end, self.window))}, {format_instant(end)})"
-
-
-def _merged(held: pl.DataFrame, by: Sequence[str], folds: Sequence[Fold]) -> pl.DataFrame:
-    """One row for each value of `by`: the merge of the panes there."""
-    return held.group_by(by).agg(merges(folds))
-
-
-def merges(folds: Sequence[Fold]) -> list[pl.Expr]:
-    """Of panes: their extents and accumulators."""
-    extent = [pl.col(FIRST).min(), pl.col(LAST).max(), pl.col(ROWS).sum()]
-    return [*extent, *(expr for fold in folds for expr in fold.merge())]

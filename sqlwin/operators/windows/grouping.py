@@ -1,4 +1,4 @@
-"""What rows are grouped by: keys, or several sets of them at once.
+"""What rows are grouped by, keys or several sets of them at once, and panes of rows grouped so.
 
 Under GROUPING SETS every row is counted once for each set, its left-out keys NULL.
 That NULL is no NULL of the data, so a set has a number: a bit for each key, the
@@ -10,15 +10,30 @@ is one more key of all that is kept and emitted.
 [('x', 7, 1, 0), ('x', None, 1, 1), (None, None, 1, 3)]
 >>> by.names, by.common
 (('a', 'b', '__grouping'), ())
+
+A pane of rows has accumulators of the aggregates, and its extent: `__first` and `__last`, positions
+of its rows, and `__rows`, how many there are. Rows at 0:10 and 0:40 with positions 3 and 4 are the
+minute 0:00 with 3, 4 and 2.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
+from sqlwin.kernels.folds import Fold
+from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_each
+from sqlwin.kernels.panes import pane_of
+from sqlwin.schema import POSITION, SEQ, TS
+from sqlwin.windows import Aligned
+
 NUMBER_OF_SET = "__grouping"
+PANE = "__pane"
+FIRST, LAST, ROWS = "__first", "__last", "__rows"
+EXTENT = (FIRST, LAST, ROWS)
 
 
 @dataclass(frozen=True)
@@ -70,3 +85,46 @@ class Grouping:
         absent = [key for key in self.keys if key not in chosen]
         nulls = [pl.lit(None, self.keys[key]).alias(key) for key in absent]
         return [*nulls, pl.lit(self._number(chosen), pl.Int64).alias(NUMBER_OF_SET)]
+
+
+@dataclass(frozen=True)
+class Lifting:
+    """Panes of rows: once by all keys, then merged for each grouping set."""
+
+    by: Grouping
+    window: Aligned
+    folds: tuple[Fold, ...]
+
+    def __call__(self, rows: pl.DataFrame) -> pl.DataFrame:
+        ordered = rows.sort(POSITION) if any(fold.ordered for fold in self.folds) else rows
+        panes = self._group_by(ordered)
+        if not self.by.sets:
+            return panes
+        return merged_by(self.by.spread(panes), (*self.by.names, PANE), self.folds)
+
+    @cached_property
+    def _group_by(self) -> GroupBy:
+        pane = pane_of(pl.col(TS), self.window).alias(PANE)
+        seq, each = pl.col(SEQ), lifted_each(self.folds)
+        extent = (seq.min().alias(FIRST), seq.max().alias(LAST), _counted(pl.len()))
+        of_one = (seq.alias(FIRST), seq.alias(LAST), _counted(pl.lit(1)))
+        return GroupBy(
+            (*map(pl.col, self.by.keys), pane),
+            (*extent, *lifted(self.folds)),
+            None if each is None else (*of_one, *each),
+        )
+
+
+def _counted(rows: pl.Expr) -> pl.Expr:
+    return rows.cast(pl.Int64).alias(ROWS)
+
+
+def merged_by(held: pl.DataFrame, by: Sequence[str], folds: Sequence[Fold]) -> pl.DataFrame:
+    """One row for each value of `by`: the merge of the panes there."""
+    return held.group_by(by).agg(merges(folds))
+
+
+def merges(folds: Sequence[Fold]) -> list[pl.Expr]:
+    """Of panes: their extents and accumulators."""
+    extent = [pl.col(FIRST).min(), pl.col(LAST).max(), pl.col(ROWS).sum()]
+    return [*extent, *(expr for fold in folds for expr in fold.merge())]

@@ -32,7 +32,8 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import effective
 from sqlwin.operators.windows.aggregator import WindowAggregator
-from sqlwin.operators.windows.contents import EXTENT, MESSAGES, PANE, PANES
+from sqlwin.operators.windows.contents import MESSAGES, PANES
+from sqlwin.operators.windows.grouping import EXTENT, PANE
 from sqlwin.schema import PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Hop

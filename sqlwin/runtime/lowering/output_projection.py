@@ -58,6 +58,10 @@ class OutputProjection:
         return {name: name for name in CHANGELOG_NAMES} if self.query.derives else CHANGELOG_NAMES
 
     def nothing(self) -> pl.DataFrame:
+        return self._nothing
+
+    @cached_property
+    def _nothing(self) -> pl.DataFrame:
         return empty(self.schema)
 
     def project(self, emitted: pl.DataFrame) -> pl.DataFrame:

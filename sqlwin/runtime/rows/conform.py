@@ -79,7 +79,8 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             malformed.setdefault(
                 at, f"{column.name} is {_shown(given, at)}, not {a_type(column.type)}"
             )
-    return Conformed(pl.DataFrame(out), sorted(malformed.items()))
+    series = [values.alias(name) for name, values in out.items()]  # a dict is looked through
+    return Conformed(pl.DataFrame(series), sorted(malformed.items()))
 
 
 def _lost(given: pl.Series, taken: pl.Series, blanks: bool) -> list[int]:
