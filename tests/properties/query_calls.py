@@ -33,6 +33,8 @@ _LAST = "arg_max_null({x}, (us, seq)){{over}}"
 _ARG_MIN = "arg_min_null({x}, ({y}, us, seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _ARG_MAX = "arg_max_null({x}, ({y}, -us, -seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _LISTED = "coalesce(list({x} ORDER BY {by}us, seq) FILTER (WHERE {x} IS NOT NULL){{over}}, [])"
+_PAIRS = "count(DISTINCT CASE WHEN ({x} = {x}) AND ({y} = {y}) THEN ({x}, {y}) END){where}{{over}}"
+_IF_B = " FILTER (WHERE b)"
 # quarters of small numbers: a variance that is none is exactly 0 there
 _CORR = "(CASE WHEN isnan(corr({x}, {y}){{over}}) THEN NULL ELSE corr({x}, {y}){{over}} END)"
 
@@ -69,6 +71,8 @@ VALUES = [
     ),
     _pair("TOP_K(i, 2)", "coalesce(max(i, 2){over}, [])"),
     Call("CARDINALITY(COLLECT_SET(k){over})", "count(DISTINCT k){over}"),
+    _pair("COUNT(DISTINCT i, k)", _PAIRS.format(x="i", y="k", where="")),
+    _pair("COUNT(DISTINCT k, f) FILTER (WHERE b)", _PAIRS.format(x="k", y="f", where=_IF_B)),
 ]  # fmt: skip
 SKETCHES = [
     _pair("APPROX_COUNT_DISTINCT(i)", "count(DISTINCT i){over}"),
