@@ -44,6 +44,9 @@ SIGNATURES: tuple[Signature, ...] = (
         "try_avg", (1, 1), results.mean, NUMBER, "TRY_AVG(value)",
         distinct=Distinct.CHANGES, invertible=True,
     ),
+    Signature(
+        "product", (1, 1), results.double, NUMBER, "PRODUCT(value)", distinct=Distinct.CHANGES
+    ),
     Signature("min", (1, 1), results.ordered, _ORDERABLE, "MIN(value)", distinct=Distinct.SAME),
     Signature("max", (1, 1), results.ordered, _ORDERABLE, "MAX(value)", distinct=Distinct.SAME),
     *(

@@ -80,6 +80,8 @@ CASES = [
     *(Case("count", (c,), distinct=True) for c in ORDERED),
     *(Case(f, (c,), distinct=True) for f in ("sum", "avg") for c in ("i8", "i32", "i64", "f32")),
     *(Case(f, (c,), distinct=True) for f in ("sum", "avg") for c in ("f64", "d5", "d26", "d38")),
+    *(Case("product", (c,)) for c in ("i8", "i64", "f32", "f64", "d5", "d38")),
+    *(Case("product", (c,), distinct=True) for c in ("i8", "f64")),
     *(Case("collect_list", (c,)) for c in ORDERED),
     *(Case("collect_list", (c,), distinct=True) for c in ("f64", "s")),
     *(Case("collect_set", (c,)) for c in ORDERED),

@@ -31,7 +31,7 @@ INCREMENTAL = _plain(
     ("min", "i"), ("max", "d"), ("max", "f"), ("min", "k"),
     ("max", "ts"), ("min", "b"), ("stddev_samp", "i"), ("var_pop", "f"), ("first", "i"),
     ("last", "k"), ("bool_and", "b"), ("bool_or", "b"), ("arg_min", "k", "i"),
-    ("arg_max", "i", "f"),
+    ("arg_max", "i", "f"), ("product", "f"), ("product", "i"),
 )  # fmt: skip
 PAIRS = [
     *_plain(("covar_samp", "i", "f"), ("covar_pop", "d", "i"), ("corr", "i", "f")),

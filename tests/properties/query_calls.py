@@ -44,6 +44,7 @@ PLAIN = [
         "MIN(i)", "MAX(d)", "MIN(f)", "MAX(k)", "MIN(b)", "MAX(ts)", "BOOL_AND(b)", "BOOL_OR(b)",
         "STDDEV_SAMP(i)", "STDDEV_POP(d)", "VAR_SAMP(f)", "VAR_POP(i)", "SUM(i * 2 + 1)",
         "COUNT(*) FILTER (WHERE b)", "SUM(i) FILTER (WHERE f > 0)", "MAX(k) FILTER (WHERE i > 0)",
+        "PRODUCT(i)", "PRODUCT(f)", "PRODUCT(d) FILTER (WHERE b)",
     ),
     Call("SUM(i){over} - COUNT(*){over}", "SUM(i){over} - COUNT(*){over}"),
     _pair("FIRST(i)", _FIRST.format(x="i")),

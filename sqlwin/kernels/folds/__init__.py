@@ -43,12 +43,19 @@ def _plain_or_distinct(plain: Callable[[FoldCall], Fold]) -> Callable[[FoldCall]
     return lambda call: distinct_of(call, plain) if call.distinct else plain(call)
 
 
+def _product(call: FoldCall) -> Fold:
+    from sqlwin.kernels.folds.products import Product  # few queries need it
+
+    return Product(call)
+
+
 FOLDS: dict[str, Callable[[FoldCall], Fold]] = {
     "count": _plain_or_distinct(Count),
     "sum": _plain_or_distinct(Sum),
     "avg": _plain_or_distinct(Mean),
     "try_sum": _plain_or_distinct(TrySum),
     "try_avg": _plain_or_distinct(TryMean),
+    "product": _plain_or_distinct(_product),
     "min": lambda call: Extreme(call, greatest=False),
     "max": lambda call: Extreme(call, greatest=True),
     "stddev_samp": _plain_or_distinct(lambda call: Moment(call, lost=1, root=True)),

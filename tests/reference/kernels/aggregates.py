@@ -35,6 +35,7 @@ from tests.reference.kernels.exact import (
     line,
     moment,
     nearest,
+    product,
     shaped,
     total,
 )
@@ -249,6 +250,7 @@ _OF_VALUES: dict[str, Callable[[Values, pa.DataType, Params], Any]] = {
     "avg": lambda values, type_, params: average(values, type_),
     "try_sum": lambda values, type_, params: _attempted(total, values, type_),
     "try_avg": lambda values, type_, params: _attempted(average, values, type_),
+    "product": lambda values, type_, params: product(values),
     "min": lambda values, type_, params: min(values, key=ascending),
     "max": lambda values, type_, params: max(values, key=ascending),
     "bool_and": lambda values, type_, params: all(values),
