@@ -62,6 +62,7 @@ class Signature:
     params: constants after the arguments. defaults: of the last ones, where left out; None: none.
     listed: a FRACTION may also be an array of them, and the result then is an array.
     distinct: what DISTINCT does. sorts: ORDER BY (or WITHIN GROUP) is allowed.
+    limits: LIMIT is allowed, after it.
     casts: what arguments are cast to before, but BINARY. full_state: all values are kept.
     invertible: a row can be taken out again exactly (sums: integers and DECIMAL).
     exact: False for sketches; bound then gives the error. nothing: of no rows.
@@ -77,6 +78,7 @@ class Signature:
     listed: bool = False
     distinct: Distinct = Distinct.REFUSED
     sorts: bool = False
+    limits: bool = False
     casts: pa.DataType | None = None
     full_state: bool = False
     invertible: bool = False
@@ -94,7 +96,9 @@ class Signature:
         """Whether its arguments are numbers: a STRING then is read as a DOUBLE, as in Spark."""
         return self.accepts in (NUMBER, PAIR, LINE)
 
-    def keeps_values(self, distinct: bool = False) -> bool:
+    def keeps_values(self, distinct: bool = False, limit: int | None = None) -> bool:
         """Whether a call keeps all (distinct) values instead of a small accumulator."""
+        if self.full_state:
+            return distinct or limit is None
         bounded = self.nothing is Nothing.EMPTY  # TOP_K keeps k of them
-        return self.full_state or (distinct and self.distinct is Distinct.CHANGES and not bounded)
+        return distinct and self.distinct is Distinct.CHANGES and not bounded

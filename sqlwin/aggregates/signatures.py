@@ -130,7 +130,8 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("mode", (1, 1), results.ordered, _ORDERABLE, "MODE(value)", full_state=True),
     Signature(
         "collect_list", (1, 1), results.listed, "anything", "COLLECT_LIST(value ORDER BY name)",
-        distinct=Distinct.CHANGES, sorts=True, full_state=True, nothing=Nothing.EMPTY,
+        distinct=Distinct.CHANGES, sorts=True, limits=True, full_state=True,
+        nothing=Nothing.EMPTY,
     ),
     Signature(
         "collect_set", (1, 1), results.listed_ordered, _ORDERABLE, "COLLECT_SET(value)",
@@ -139,6 +140,6 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "string_agg", (1, 1), results.text, _PLAIN, "STRING_AGG(name, ', ' ORDER BY name)",
         params=(Param.TEXT,), defaults=("",), distinct=Distinct.CHANGES, sorts=True,
-        casts=STRING, full_state=True,
+        limits=True, casts=STRING, full_state=True,
     ),
 )  # fmt: skip

@@ -40,10 +40,18 @@ class Case:
     distinct: bool = False
     order: tuple[Order, ...] = ()
     listed: bool = False
+    limit: int | None = None
 
     def __str__(self) -> str:
         words = (self.function, *self.args, *map(str, self.params))
-        return "-".join((*words, *("distinct",) * self.distinct, *(o.column for o in self.order)))
+        return "-".join(
+            (
+                *words,
+                *("distinct",) * self.distinct,
+                str(self.limit or ""),
+                *(o.column for o in self.order),
+            )
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -56,7 +64,7 @@ class Case:
         result = known.returns(types, self.listed)
         return fold(
             "out", self.function, self.args, types, result, where,
-            self.params, self.distinct, self.order,
+            self.params, self.distinct, self.order, self.limit,
         )  # fmt: skip
 
 
@@ -88,6 +96,12 @@ CASES = [
     Case("collect_list", ("i8",), order=(Order("s"), Order("f64", descending=True))),
     Case("collect_list", ("s",), order=(Order("i8", descending=True, nulls_last=True),)),
     Case("collect_list", ("i8",), distinct=True, order=(Order("s", nulls_last=True),)),
+    *(Case("collect_list", (c,), limit=2) for c in ORDERED),
+    *(Case("collect_list", ("i8",), order=(Order(c),), limit=3) for c in ORDERED),
+    Case("collect_list", ("i8",), order=(Order("s"), Order("f64", descending=True)), limit=2),
+    Case("collect_list", ("s",), order=(Order("i8", descending=True, nulls_last=True),), limit=1),
+    Case("collect_list", ("i8",), distinct=True, order=(Order("s", nulls_last=True),), limit=2),
+    Case("string_agg", ("s",), ("-",), order=(Order("f64", descending=True),), limit=2),
     Case("string_agg", ("s",), (", ",)),
     Case("string_agg", ("s",), ("",), distinct=True, order=(Order("s", descending=True),)),
     *(Case(f, ("f64", "i8")) for f in ("covar_samp", "covar_pop", "corr")),
@@ -132,7 +146,15 @@ def test_every_function_is_checked() -> None:
 def specified(case: Case, rows: list[Row], where: str | None) -> Any:
     type_ = case.bound(where).call.type
     return aggregate(
-        case.function, case.args, type_, rows, where, case.params, case.distinct, case.order
+        case.function,
+        case.args,
+        type_,
+        rows,
+        where,
+        case.params,
+        case.distinct,
+        case.order,
+        case.limit,
     )
 
 

@@ -33,6 +33,12 @@ _LAST = "arg_max_null({x}, (us, seq)){{over}}"
 _ARG_MIN = "arg_min_null({x}, ({y}, us, seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _ARG_MAX = "arg_max_null({x}, ({y}, -us, -seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _LISTED = "coalesce(list({x} ORDER BY {by}us, seq) FILTER (WHERE {x} IS NOT NULL){{over}}, [])"
+_LIMITED = _LISTED.replace("{x}", "k") + "[1:2]"
+_LEAST = "list(i ORDER BY f NULLS LAST, us, seq) FILTER (WHERE i IS NOT NULL){over}[1]"
+_JOINED = (
+    "array_to_string(nullif((list(k ORDER BY f NULLS FIRST, us, seq) "
+    "FILTER (WHERE k IS NOT NULL){over})[1:2], []), '-')"
+)
 _PAIRS = "count(DISTINCT CASE WHEN ({x} = {x}) AND ({y} = {y}) THEN ({x}, {y}) END){where}{{over}}"
 _IF_B = " FILTER (WHERE b)"
 # quarters of small numbers: a variance that is none is exactly 0 there
@@ -70,6 +76,10 @@ VALUES = [
     _pair(
         "STRING_AGG(k, '' ORDER BY f)", "string_agg(k, '' ORDER BY f NULLS FIRST, us, seq){over}"
     ),
+    _pair("COLLECT_LIST(k ORDER BY i DESC LIMIT 2)", _LIMITED.format(by="i DESC NULLS LAST, ")),
+    _pair("COLLECT_LIST(k LIMIT 1)", _LIMITED.format(by="").replace("[1:2]", "[1:1]")),
+    Call("TRY_ELEMENT_AT(COLLECT_LIST(i ORDER BY f NULLS LAST LIMIT 2){over}, 1)", _LEAST),
+    _pair("STRING_AGG(k, '-' ORDER BY f LIMIT 2)", _JOINED),
     _pair("TOP_K(i, 2)", "coalesce(max(i, 2){over}, [])"),
     Call("CARDINALITY(COLLECT_SET(k){over})", "count(DISTINCT k){over}"),
     _pair("COUNT(DISTINCT i, k)", _PAIRS.format(x="i", y="k", where="")),

@@ -8,6 +8,9 @@
 
 DISTINCT keeps the first of equal values by position; then values stand in the order of
 ORDER BY, ties, and all without it, by position. Of nothing: an empty list; STRING_AGG NULL.
+
+LIMIT n takes the first n in that order. What is not among the first n of a part is not among those
+of the whole, so no more of a part is kept, unless DISTINCT has yet to say which values are left.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import chunks, listed
@@ -84,6 +88,8 @@ class Collect(Kept):
         )
 
     def _shown(self, lists: pl.Series) -> pl.Series:
+        if self.call.limit is not None:
+            lists = lists.list.head(self.call.limit)
         if self.distinct:
             lists = unsigned(lists.to_frame("lists"), "lists")
         if not self.joined:
@@ -95,6 +101,42 @@ class Collect(Kept):
         text = pl.col("lists").list.join(str(between))
         some = pl.when(pl.col("lists").list.len() > 0)
         return lists.to_frame("lists").select(some.then(text).alias(self.call.name)).to_series()
+
+
+@dataclass(frozen=True)
+class Limited(Collect):
+    """The first values alone: an accumulator has no more than the limit."""
+
+    full_state = False
+    ordered = True
+
+    def lift(self) -> list[pl.Expr]:
+        known = self.call.arg().is_not_null()
+        return self._first([(what, source.filter(known)) for what, source in self.sources()])
+
+    def merge(self) -> list[pl.Expr]:
+        lists = [(what, pl.col(self.call.named(what))) for what, _ in self.sources()]
+        return self._first([(what, each.explode(empty_as_null=False)) for what, each in lists])
+
+    def _first(self, kept: list[tuple[str, pl.Expr]]) -> list[pl.Expr]:
+        keys = self.call.order
+        by = [value for what, value in kept if what != "values"]
+        place = [False] * len(PLACE)
+        down = [*(key.descending for key in keys), *place]
+        last = [*(key.nulls_last for key in keys), *place]
+        # the list is cut, not the values: see `Nth.merge`
+        return [
+            value.sort_by(by, descending=down, nulls_last=last)
+            .implode()
+            .list.head(self.call.limit or 0)
+            .alias(self.call.named(what))
+            for what, value in kept
+        ]
+
+
+def collected(call: FoldCall, joined: bool = False) -> Collect:
+    bounded = call.limit is not None and not call.distinct
+    return (Limited if bounded else Collect)(call, call.distinct, joined)
 
 
 def unsigned(rows: pl.DataFrame, column: str) -> pl.Series:

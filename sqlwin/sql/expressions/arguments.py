@@ -34,6 +34,7 @@ class Arguments:
     listed: bool = False
     distinct: bool = False
     order: tuple[exp.Ordered, ...] = ()
+    limit: int | None = None
 
 
 def arguments(
@@ -61,10 +62,10 @@ def _bound(node: Expr, run: ast.Run, known: Signature) -> Arguments:
     plain: list[Expr] = []
     order: tuple[exp.Ordered, ...] = ()
     distinct = False
+    limit: int | None = None
     for arg in _written(node):
         if isinstance(arg, exp.Limit):
-            message = "LIMIT inside an aggregate is not supported yet"
-            raise QueryError(message, place(node, run), legal=known.example)
+            limit, arg = _limit(arg, node, run, known), arg.this
         if isinstance(arg, exp.Order):
             order, arg = tuple(arg.expressions), arg.this
         if isinstance(arg, exp.Distinct):
@@ -76,7 +77,18 @@ def _bound(node: Expr, run: ast.Run, known: Signature) -> Arguments:
             plain += arg.expressions
         else:
             plain.append(arg)
-    return Arguments(tuple(plain), distinct=distinct, order=order)
+    return Arguments(tuple(plain), distinct=distinct, order=order, limit=limit)
+
+
+def _limit(limit: exp.Limit, node: Expr, run: ast.Run, known: Signature) -> int:
+    name = written_name(node, run)
+    if not known.limits:
+        message = f"{name} takes no LIMIT: it is of all rows"
+        legal = "COLLECT_LIST(value ORDER BY name LIMIT 3), or FILTER (WHERE …)"
+        raise QueryError(message, place(limit.expression, run), legal=legal)
+    example = f"{name}(value ORDER BY name LIMIT 3)"
+    found = constant(limit.expression, Param.COUNT, f"LIMIT in {name}", run, example)
+    return int(found)
 
 
 def _written(node: Expr) -> list[Expr]:

@@ -44,7 +44,7 @@ class AggregateCall:
     """function(args, params) FILTER (WHERE where) OVER over; expressions still as written.
 
     listed: the one constant was written as an array. order: of ORDER BY in the
-    brackets, or WITHIN GROUP. skip: IGNORE NULLS.
+    brackets, or WITHIN GROUP. limit: of LIMIT behind it. skip: IGNORE NULLS.
     """
 
     function: Signature
@@ -55,6 +55,7 @@ class AggregateCall:
     listed: bool = False
     distinct: bool = False
     order: tuple[exp.Ordered, ...] = ()
+    limit: int | None = None
     skip: bool = False
 
 
@@ -78,7 +79,8 @@ def call_at(node: Expr, run: ast.Run) -> AggregateCall | None:
         raise QueryError("OVER and FILTER follow an aggregate", place(node, run), legal=KNOWN)
     given = arguments(inner, known, run, worn.within)
     call = AggregateCall(known, given.args, worn.where, worn.over(run), given.params, given.listed)
-    call = replace(call, order=given.order, skip=worn.nulls is exp.IgnoreNulls)
+    skip = worn.nulls is exp.IgnoreNulls
+    call = replace(call, order=given.order, limit=given.limit, skip=skip)
     return _checked(call, given, worn, inner, run)
 
 

@@ -2,7 +2,7 @@
 
 `aggregate` takes rows in the order of their positions and does what SQL says, one
 clause after the other: FILTER, then the arguments' NULLs, then DISTINCT, then ORDER BY,
-then the function. Arithmetic is that of `exact`: fractions, rounded once.
+then LIMIT, then the function. Arithmetic is that of `exact`: fractions, rounded once.
 
 >>> rows = [{"x": 1, "y": 5}, {"x": None, "y": 9}, {"x": 3, "y": 9}]
 >>> [aggregate(f, ("x",), pa.int64(), rows) for f in ("count", "sum", "max", "last")]
@@ -64,8 +64,12 @@ def aggregate(
     params: Params = (),
     distinct: bool = False,
     order: Sequence[Order] = (),
+    limit: int | None = None,
 ) -> Any:
-    """The value of a function over rows; `where` names a column that must be true."""
+    """The value of a function over rows; `where` names a column that must be true.
+
+    limit: of the rows that are left, in their order, only so many.
+    """
     taking = [row for row in rows if where is None or row[where] is True]
     if distinct:
         taking = firsts(taking, args)
@@ -78,7 +82,7 @@ def aggregate(
         return average([row[args[_MEANS.index(function)]] for row in known], type_)
     if function in _OF_PAIRS:
         return _OF_PAIRS[function](known, args)
-    values = [row[args[0]] for row in ordered(known, order)]
+    values = [row[args[0]] for row in ordered(known, order)][:limit]
     if distinct or function == "collect_set":
         values = [value + 0.0 if isinstance(value, float) else value for value in values]
     if function in _PERCENTILES:
