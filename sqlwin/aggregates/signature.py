@@ -60,6 +60,7 @@ class Signature:
     result: argument types to result type, None where they are not accepted.
     accepts: in words, for messages. example: a legal call.
     params: constants after the arguments. defaults: of the last ones, where left out; None: none.
+    several: with a COUNT it is of so many rows, an array.
     listed: a FRACTION may also be an array of them, and the result then is an array.
     distinct: what DISTINCT does. sorts: ORDER BY (or WITHIN GROUP) is allowed.
     limits: LIMIT is allowed, after it.
@@ -75,6 +76,7 @@ class Signature:
     example: str
     params: tuple[Param, ...] = ()
     defaults: tuple[int | float | str | None, ...] = ()
+    several: bool = False
     listed: bool = False
     distinct: Distinct = Distinct.REFUSED
     sorts: bool = False
@@ -87,9 +89,11 @@ class Signature:
     nothing: Nothing = Nothing.NULL
 
     def returns(self, types: Types, listed: bool = False) -> pa.DataType | None:
-        """The result type; listed: the fractions were written as an array."""
+        """The result type; listed: the fractions were written as an array, or there is a COUNT."""
         one = self.result(types)
-        return one if one is None or not (listed and self.listed) else pa.list_(one)
+        return (
+            one if one is None or not (listed and (self.listed or self.several)) else pa.list_(one)
+        )
 
     @property
     def numeric(self) -> bool:

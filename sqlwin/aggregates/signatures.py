@@ -95,8 +95,13 @@ SIGNATURES: tuple[Signature, ...] = (
         "bit_xor", (1, 1), results.integral, "an integer", "BIT_XOR(value)",
         distinct=Distinct.CHANGES,
     ),
-    Signature("arg_min", (2, 2), results.by, _BY, "ARG_MIN(name, value)"),
-    Signature("arg_max", (2, 2), results.by, _BY, "ARG_MAX(name, value)"),
+    *(
+        Signature(
+            name, (2, 2), results.by, _BY, f"{name.upper()}(name, value)",
+            params=(Param.COUNT,), defaults=(None,), several=True,
+        )
+        for name in ("arg_min", "arg_max")
+    ),
     Signature(
         "top_k", (1, 1), results.listed_ordered, _ORDERABLE, "TOP_K(value, 3)",
         params=(Param.COUNT,), distinct=Distinct.CHANGES, nothing=Nothing.EMPTY,

@@ -102,6 +102,8 @@ CASES = [
     Case("collect_list", ("s",), order=(Order("i8", descending=True, nulls_last=True),), limit=1),
     Case("collect_list", ("i8",), distinct=True, order=(Order("s", nulls_last=True),), limit=2),
     Case("string_agg", ("s",), ("-",), order=(Order("f64", descending=True),), limit=2),
+    *(Case("arg_max", ("i8", c), (2,), listed=True) for c in ORDERED),
+    *(Case("arg_min", (c, "s"), (3,), listed=True) for c in ORDERED),
     Case("string_agg", ("s",), (", ",)),
     Case("string_agg", ("s",), ("",), distinct=True, order=(Order("s", descending=True),)),
     *(Case(f, ("f64", "i8")) for f in ("covar_samp", "covar_pop", "corr")),
@@ -170,6 +172,8 @@ def near(case: Case, got: Any, rows: list[Row], where: str | None) -> bool:
 
 def alike(got: Any, expected: Any, scale: float) -> bool:
     if isinstance(expected, list):
+        if got is None:
+            return False
         pairs = zip(got, expected, strict=False)
         return len(got) == len(expected) and all(alike(a, b, 0.0) for a, b in pairs)
     return same(got, expected, scale)

@@ -57,6 +57,8 @@ VALUES = [
     ("collect_list", ("i",), (), True, (DESCENDING,), 2),
     ("string_agg", ("k",), ("",), False, (Order("b", nulls_last=True),), None),
     ("string_agg", ("k",), ("-",), False, (Order("f"),), 3),
+    ("arg_max", ("k", "i"), (2,), False, (), None),
+    ("arg_min", ("i", "f"), (3,), False, (), None),
 ]
 SKETCHES = [
     *_plain(("approx_count_distinct", "i"), ("approx_count_distinct", "k")),
@@ -75,6 +77,6 @@ def _bound(columns: Schema, number: int, call: Call, where: str | None) -> Aggre
     types = {column.name: column.type for column in columns}
     known = signature(function)
     assert known is not None
-    type_ = known.result(tuple(types[arg] for arg in args))
+    type_ = known.returns(tuple(types[arg] for arg in args), known.several and bool(params))
     assert type_ is not None
     return Aggregate(f"a{number}", function, args, type_, where, params, distinct, order, limit)

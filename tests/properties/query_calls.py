@@ -33,6 +33,7 @@ _LAST = "arg_max_null({x}, (us, seq)){{over}}"
 _ARG_MIN = "arg_min_null({x}, ({y}, us, seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _ARG_MAX = "arg_max_null({x}, ({y}, -us, -seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _LISTED = "coalesce(list({x} ORDER BY {by}us, seq) FILTER (WHERE {x} IS NOT NULL){{over}}, [])"
+_NEAREST = "(list({x} ORDER BY {y}{down}, us, seq) FILTER (WHERE {y} IS NOT NULL){{over}})[1:2]"
 _LIMITED = _LISTED.replace("{x}", "k") + "[1:2]"
 _LEAST = "list(i ORDER BY f NULLS LAST, us, seq) FILTER (WHERE i IS NOT NULL){over}[1]"
 _JOINED = (
@@ -80,6 +81,8 @@ VALUES = [
     _pair("COLLECT_LIST(k LIMIT 1)", _LIMITED.format(by="").replace("[1:2]", "[1:1]")),
     Call("TRY_ELEMENT_AT(COLLECT_LIST(i ORDER BY f NULLS LAST LIMIT 2){over}, 1)", _LEAST),
     _pair("STRING_AGG(k, '-' ORDER BY f LIMIT 2)", _JOINED),
+    _pair("MAX_BY(k, i, 2)", _NEAREST.format(x="k", y="i", down=" DESC")),
+    _pair("MIN_BY(i, f, 3)", _NEAREST.format(x="i", y="f", down="").replace(":2]", ":3]")),
     _pair("TOP_K(i, 2)", "coalesce(max(i, 2){over}, [])"),
     Call("CARDINALITY(COLLECT_SET(k){over})", "count(DISTINCT k){over}"),
     _pair("COUNT(DISTINCT i, k)", _PAIRS.format(x="i", y="k", where="")),

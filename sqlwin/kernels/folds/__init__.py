@@ -19,7 +19,7 @@ import pyarrow as pa
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.bits import Bits
 from sqlwin.kernels.folds.booleans import boolean
-from sqlwin.kernels.folds.collects import Collect, collected
+from sqlwin.kernels.folds.collects import Collect, collected, nearest
 from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.distinct import distinct_of
 from sqlwin.kernels.folds.ends import Nth, TopK
@@ -42,6 +42,10 @@ __all__ = ["FOLDS", "Fold", "FoldCall", "fold"]
 
 def _plain_or_distinct(plain: Callable[[FoldCall], Fold]) -> Callable[[FoldCall], Fold]:
     return lambda call: distinct_of(call, plain) if call.distinct else plain(call)
+
+
+def _by_arg(call: FoldCall, greatest: bool) -> Fold:
+    return nearest(call, greatest) if call.params else ByArg(call, greatest)
 
 
 def _product(call: FoldCall) -> Fold:
@@ -77,8 +81,8 @@ FOLDS: dict[str, Callable[[FoldCall], Fold]] = {
     "bit_and": Bits,
     "bit_or": Bits,
     "bit_xor": _plain_or_distinct(Bits),
-    "arg_min": lambda call: ByArg(call, greatest=False),
-    "arg_max": lambda call: ByArg(call, greatest=True),
+    "arg_min": lambda call: _by_arg(call, greatest=False),
+    "arg_max": lambda call: _by_arg(call, greatest=True),
     "top_k": TopK,
     "approx_count_distinct": DistinctSketch,
     "approx_percentile": PercentileSketch,

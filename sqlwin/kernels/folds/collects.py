@@ -15,7 +15,7 @@ of the whole, so no more of a part is kept, unless DISTINCT has yet to say which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,11 @@ import pyarrow as pa
 
 from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept, position
-from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import chunks, listed
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import previous
-from sqlwin.schema import polars_type
+from sqlwin.schema import Order, polars_type
 
 ROW = "__row"
 
@@ -54,7 +54,7 @@ class Collect(Kept):
 
     def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         values, inner = self.values(rows, frames)
-        places = self._places(rows.filter(pl.Series(self.call.present(rows))))
+        places = self._places(rows.filter(pl.Series(self.present(rows))))
         before = previous(ranked(values)[0]) if self.distinct else None
         found = [self._shown(listed(values.clear(), np.zeros(0, dtype=np.int64)))]
         for chunk in chunks(inner):
@@ -111,7 +111,7 @@ class Limited(Collect):
     ordered = True
 
     def lift(self) -> list[pl.Expr]:
-        known = self.call.arg().is_not_null()
+        known = self.known()
         return self._first([(what, source.filter(known)) for what, source in self.sources()])
 
     def merge(self) -> list[pl.Expr]:
@@ -132,6 +132,32 @@ class Limited(Collect):
             .alias(self.call.named(what))
             for what, value in kept
         ]
+
+
+@dataclass(frozen=True)
+class Nearest(Limited):
+    """ARG_MIN(x, y, n) and ARG_MAX: x, NULLs too, of the first n rows by y, which is not NULL.
+
+    As in Spark, NULL of no such row.
+    """
+
+    def known(self) -> pl.Expr:
+        return self.call.arg(1).is_not_null()
+
+    def present(self, rows: pl.DataFrame) -> Mask:
+        return self.call.present(rows, 1)
+
+    def _shown(self, lists: pl.Series) -> pl.Series:
+        some = pl.when(pl.col(self.call.name).list.len() > 0)
+        shown = super()._shown(lists).to_frame()
+        return shown.select(some.then(pl.col(self.call.name))).to_series()
+
+
+def nearest(call: FoldCall, greatest: bool) -> Nearest:
+    """The parameter is the limit; of a tie the first rows."""
+    (limit,) = call.params
+    by = Order(call.args[1], descending=greatest, nulls_last=True)
+    return Nearest(replace(call, order=(by,), limit=limit), distinct=False)
 
 
 def collected(call: FoldCall, joined: bool = False) -> Collect:

@@ -163,14 +163,16 @@ def _constants(given: Arguments, node: Expr, known: Signature, run: ast.Run) -> 
         raise _miscounted(node, known, run)
     params: list[Constant] = []
     listed = False
+    example = f"{written_name(node, run)}(name, value, 3)" if known.several else known.example
     for kind, arg in zip(known.params, rest, strict=False):
         several = known.listed and kind is Param.FRACTION and _is_array(arg)
         listed = listed or several
         for one in arg.expressions if several else [arg]:
-            params.append(constant(one, kind, written_name(node, run), run, known.example))
+            params.append(constant(one, kind, written_name(node, run), run, example))
     left_out = known.params[len(rest) :]
     defaults = _defaults(node, known)[len(known.defaults) - len(left_out) :] if left_out else ()
     params += (default for default in defaults if default is not None)
+    listed = listed or (known.several and bool(params))
     return _ascending(replace(given, args=values, params=tuple(params), listed=listed), known)
 
 
@@ -193,14 +195,7 @@ def _miscounted(node: Expr, known: Signature, run: ast.Run) -> QueryError:
     if most - least == 1:
         wants = f"{least} or {most}"
     message = f"{written_name(node, run)} takes {wants} argument{'s' * (wants != '1')}"
-    return QueryError(message, word(node, run), legal=_INSTEAD.get(known.name, known.example))
-
-
-_INSTEAD = {
-    "arg_min": "ARG_MIN(name, value), SLICE(COLLECT_LIST(name ORDER BY value), 1, 3)",
-    "arg_max": "ARG_MAX(name, value), SLICE(COLLECT_LIST(name ORDER BY value DESC), 1, 3)",
-}
-"""Of more arguments than are taken."""
+    return QueryError(message, word(node, run), legal=known.example)
 
 
 def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> Constant:

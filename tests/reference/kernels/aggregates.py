@@ -73,6 +73,10 @@ def aggregate(
     taking = [row for row in rows if where is None or row[where] is True]
     if distinct:
         taking = firsts(taking, args)
+    if function in ("arg_min", "arg_max") and params:
+        order, limit = (Order(args[1], descending=function == "arg_max"),), params[0]
+        chosen = [row for row in taking if row[args[1]] is not None]
+        return [row[args[0]] for row in ordered(chosen, order)][:limit] or None
     if function in _OF_ROWS:
         return _OF_ROWS[function](args, ordered(taking, order), params)
     known = [row for row in taking if all(row[arg] is not None for arg in args)]
