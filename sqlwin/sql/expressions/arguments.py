@@ -182,7 +182,6 @@ def _is_array(node: Expr) -> bool:
 
 def _defaults(node: Expr, known: Signature) -> tuple[Constant | None, ...]:
     """GROUP_CONCAT, as in MySQL, puts a comma between values."""
-    # sqlglot reads STRING_AGG as GROUP_CONCAT, which the dialect leaves as it is written
     commas = isinstance(node, exp.Anonymous) and node.name.lower() == "group_concat"
     return (",",) if commas else known.defaults
 
@@ -195,7 +194,15 @@ def _miscounted(node: Expr, known: Signature, run: ast.Run) -> QueryError:
     if most - least == 1:
         wants = f"{least} or {most}"
     message = f"{written_name(node, run)} takes {wants} argument{'s' * (wants != '1')}"
-    return QueryError(message, word(node, run), legal=known.example)
+    legal = _SEVERAL.get(written_name(node, run).lower(), known.example)
+    return QueryError(message, word(node, run), legal=legal)
+
+
+_SEVERAL = {
+    "earliest_by_offset": "COLLECT_LIST(value LIMIT 3)",
+    "latest_by_offset": "REVERSE(COLLECT_LIST(value ORDER BY ts DESC LIMIT 3))",
+}
+"""Of more than one value, as ksqlDB has them."""
 
 
 def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> Constant:
