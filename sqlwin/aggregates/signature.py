@@ -60,8 +60,10 @@ class Signature:
     result: argument types to result type, None where they are not accepted.
     accepts: in words, for messages. example: a legal call.
     params: constants after the arguments. defaults: of the last ones, where left out; None: none.
+    several: with a COUNT it is of so many rows, an array.
     listed: a FRACTION may also be an array of them, and the result then is an array.
     distinct: what DISTINCT does. sorts: ORDER BY (or WITHIN GROUP) is allowed.
+    limits: LIMIT is allowed, after it.
     casts: what arguments are cast to before, but BINARY. full_state: all values are kept.
     invertible: a row can be taken out again exactly (sums: integers and DECIMAL).
     exact: False for sketches; bound then gives the error. nothing: of no rows.
@@ -74,9 +76,11 @@ class Signature:
     example: str
     params: tuple[Param, ...] = ()
     defaults: tuple[int | float | str | None, ...] = ()
+    several: bool = False
     listed: bool = False
     distinct: Distinct = Distinct.REFUSED
     sorts: bool = False
+    limits: bool = False
     casts: pa.DataType | None = None
     full_state: bool = False
     invertible: bool = False
@@ -85,16 +89,20 @@ class Signature:
     nothing: Nothing = Nothing.NULL
 
     def returns(self, types: Types, listed: bool = False) -> pa.DataType | None:
-        """The result type; listed: the fractions were written as an array."""
+        """The result type; listed: the fractions were written as an array, or there is a COUNT."""
         one = self.result(types)
-        return one if one is None or not (listed and self.listed) else pa.list_(one)
+        return (
+            one if one is None or not (listed and (self.listed or self.several)) else pa.list_(one)
+        )
 
     @property
     def numeric(self) -> bool:
         """Whether its arguments are numbers: a STRING then is read as a DOUBLE, as in Spark."""
         return self.accepts in (NUMBER, PAIR, LINE)
 
-    def keeps_values(self, distinct: bool = False) -> bool:
+    def keeps_values(self, distinct: bool = False, limit: int | None = None) -> bool:
         """Whether a call keeps all (distinct) values instead of a small accumulator."""
+        if self.full_state:
+            return distinct or limit is None
         bounded = self.nothing is Nothing.EMPTY  # TOP_K keeps k of them
-        return self.full_state or (distinct and self.distinct is Distinct.CHANGES and not bounded)
+        return distinct and self.distinct is Distinct.CHANGES and not bounded

@@ -44,6 +44,9 @@ SIGNATURES: tuple[Signature, ...] = (
         "try_avg", (1, 1), results.mean, NUMBER, "TRY_AVG(value)",
         distinct=Distinct.CHANGES, invertible=True,
     ),
+    Signature(
+        "product", (1, 1), results.double, NUMBER, "PRODUCT(value)", distinct=Distinct.CHANGES
+    ),
     Signature("min", (1, 1), results.ordered, _ORDERABLE, "MIN(value)", distinct=Distinct.SAME),
     Signature("max", (1, 1), results.ordered, _ORDERABLE, "MAX(value)", distinct=Distinct.SAME),
     *(
@@ -92,8 +95,13 @@ SIGNATURES: tuple[Signature, ...] = (
         "bit_xor", (1, 1), results.integral, "an integer", "BIT_XOR(value)",
         distinct=Distinct.CHANGES,
     ),
-    Signature("arg_min", (2, 2), results.by, _BY, "ARG_MIN(name, value)"),
-    Signature("arg_max", (2, 2), results.by, _BY, "ARG_MAX(name, value)"),
+    *(
+        Signature(
+            name, (2, 2), results.by, _BY, f"{name.upper()}(name, value)",
+            params=(Param.COUNT,), defaults=(None,), several=True,
+        )
+        for name in ("arg_min", "arg_max")
+    ),
     Signature(
         "top_k", (1, 1), results.listed_ordered, _ORDERABLE, "TOP_K(value, 3)",
         params=(Param.COUNT,), distinct=Distinct.CHANGES, nothing=Nothing.EMPTY,
@@ -127,7 +135,8 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature("mode", (1, 1), results.ordered, _ORDERABLE, "MODE(value)", full_state=True),
     Signature(
         "collect_list", (1, 1), results.listed, "anything", "COLLECT_LIST(value ORDER BY name)",
-        distinct=Distinct.CHANGES, sorts=True, full_state=True, nothing=Nothing.EMPTY,
+        distinct=Distinct.CHANGES, sorts=True, limits=True, full_state=True,
+        nothing=Nothing.EMPTY,
     ),
     Signature(
         "collect_set", (1, 1), results.listed_ordered, _ORDERABLE, "COLLECT_SET(value)",
@@ -136,6 +145,6 @@ SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "string_agg", (1, 1), results.text, _PLAIN, "STRING_AGG(name, ', ' ORDER BY name)",
         params=(Param.TEXT,), defaults=("",), distinct=Distinct.CHANGES, sorts=True,
-        casts=STRING, full_state=True,
+        limits=True, casts=STRING, full_state=True,
     ),
 )  # fmt: skip

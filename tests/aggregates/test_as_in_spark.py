@@ -43,7 +43,7 @@ OF_EACH = [
     name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in RECORDED
 ]
 SOME = ("bigint", "double", "decimal(10,0)", "string", "timestamp")
-OURS = ("nth_value", "nth_last", "top_k")
+OURS = ("product", "nth_value", "nth_last", "top_k")
 """Aggregates that Spark has not, or over windows alone."""
 
 

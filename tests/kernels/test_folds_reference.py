@@ -41,10 +41,18 @@ class Case:
     distinct: bool = False
     order: tuple[Order, ...] = ()
     listed: bool = False
+    limit: int | None = None
 
     def __str__(self) -> str:
         words = (self.function, *self.args, *map(str, self.params))
-        return "-".join((*words, *("distinct",) * self.distinct, *(o.column for o in self.order)))
+        return "-".join(
+            (
+                *words,
+                *("distinct",) * self.distinct,
+                str(self.limit or ""),
+                *(o.column for o in self.order),
+            )
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -57,7 +65,7 @@ class Case:
         result = known.returns(types, self.listed)
         return fold(
             "out", self.function, self.args, types, result, where,
-            self.params, self.distinct, self.order,
+            self.params, self.distinct, self.order, self.limit,
         )  # fmt: skip
 
 
@@ -81,12 +89,22 @@ CASES = [
     *(Case("count", (c,), distinct=True) for c in ORDERED),
     *(Case(f, (c,), distinct=True) for f in ("sum", "avg") for c in ("i8", "i32", "i64", "f32")),
     *(Case(f, (c,), distinct=True) for f in ("sum", "avg") for c in ("f64", "d5", "d26", "d38")),
+    *(Case("product", (c,)) for c in ("i8", "i64", "f32", "f64", "d5", "d38")),
+    *(Case("product", (c,), distinct=True) for c in ("i8", "f64")),
     *(Case("collect_list", (c,)) for c in ORDERED),
     *(Case("collect_list", (c,), distinct=True) for c in ("f64", "s")),
     *(Case("collect_set", (c,)) for c in ORDERED),
     Case("collect_list", ("i8",), order=(Order("s"), Order("f64", descending=True))),
     Case("collect_list", ("s",), order=(Order("i8", descending=True, nulls_last=True),)),
     Case("collect_list", ("i8",), distinct=True, order=(Order("s", nulls_last=True),)),
+    *(Case("collect_list", (c,), limit=2) for c in ORDERED),
+    *(Case("collect_list", ("i8",), order=(Order(c),), limit=3) for c in ORDERED),
+    Case("collect_list", ("i8",), order=(Order("s"), Order("f64", descending=True)), limit=2),
+    Case("collect_list", ("s",), order=(Order("i8", descending=True, nulls_last=True),), limit=1),
+    Case("collect_list", ("i8",), distinct=True, order=(Order("s", nulls_last=True),), limit=2),
+    Case("string_agg", ("s",), ("-",), order=(Order("f64", descending=True),), limit=2),
+    *(Case("arg_max", ("i8", c), (2,), listed=True) for c in ORDERED),
+    *(Case("arg_min", (c, "s"), (3,), listed=True) for c in ORDERED),
     Case("string_agg", ("s",), (", ",)),
     Case("string_agg", ("s",), ("",), distinct=True, order=(Order("s", descending=True),)),
     *(Case(f, ("f64", "i8")) for f in ("covar_samp", "covar_pop", "corr")),
@@ -131,7 +149,15 @@ def test_every_function_is_checked() -> None:
 def specified(case: Case, rows: list[Row], where: str | None) -> Any:
     type_ = case.bound(where).call.type
     return aggregate(
-        case.function, case.args, type_, rows, where, case.params, case.distinct, case.order
+        case.function,
+        case.args,
+        type_,
+        rows,
+        where,
+        case.params,
+        case.distinct,
+        case.order,
+        case.limit,
     )
 
 
@@ -147,6 +173,8 @@ def near(case: Case, got: Any, rows: list[Row], where: str | None) -> bool:
 
 def alike(got: Any, expected: Any, scale: float) -> bool:
     if isinstance(expected, list):
+        if got is None:
+            return False
         pairs = zip(got, expected, strict=False)
         return len(got) == len(expected) and all(alike(a, b, 0.0) for a, b in pairs)
     return same(got, expected, scale)

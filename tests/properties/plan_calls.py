@@ -9,20 +9,24 @@ from sqlwin.plan.ir.nodes import Aggregate
 from sqlwin.schema import Order, Schema
 from tests.properties.features import one_of
 
-Call = tuple[str, tuple[str, ...], tuple[int | float | str, ...], bool, tuple[Order, ...]]
+Call = tuple[
+    str, tuple[str, ...], tuple[int | float | str, ...], bool, tuple[Order, ...], int | None
+]
 DESCENDING = Order("i", descending=True, nulls_last=True)
 
 
 def _plain(*calls: tuple[str, ...]) -> list[Call]:
-    return [(function, args, (), False, ()) for function, *args in calls for args in [tuple(args)]]
+    return [
+        (function, args, (), False, (), None) for function, *args in calls for args in [tuple(args)]
+    ]
 
 
 def _with(*calls: tuple[str, str, int | float | str]) -> list[Call]:
-    return [(function, (arg,), (param,), False, ()) for function, arg, param in calls]
+    return [(function, (arg,), (param,), False, (), None) for function, arg, param in calls]
 
 
 def _distinct(*calls: tuple[str, str]) -> list[Call]:
-    return [(function, (arg,), (), True, ()) for function, arg in calls]
+    return [(function, (arg,), (), True, (), None) for function, arg in calls]
 
 
 INCREMENTAL = _plain(
@@ -31,7 +35,7 @@ INCREMENTAL = _plain(
     ("min", "i"), ("max", "d"), ("max", "f"), ("min", "k"),
     ("max", "ts"), ("min", "b"), ("stddev_samp", "i"), ("var_pop", "f"), ("first", "i"),
     ("last", "k"), ("bool_and", "b"), ("bool_or", "b"), ("arg_min", "k", "i"),
-    ("arg_max", "i", "f"),
+    ("arg_max", "i", "f"), ("product", "f"), ("product", "i"),
 )  # fmt: skip
 PAIRS = [
     *_plain(("covar_samp", "i", "f"), ("covar_pop", "d", "i"), ("corr", "i", "f")),
@@ -46,9 +50,15 @@ VALUES = [
     *_distinct(
         ("collect_list", "i"),
     ),
-    ("collect_list", ("k",), (), False, (DESCENDING,)),
-    ("collect_list", ("f",), (), False, (Order("k"), DESCENDING)),
-    ("string_agg", ("k",), ("",), False, (Order("b", nulls_last=True),)),
+    ("collect_list", ("k",), (), False, (DESCENDING,), None),
+    ("collect_list", ("f",), (), False, (Order("k"), DESCENDING), None),
+    ("collect_list", ("f",), (), False, (Order("k"), DESCENDING), 2),
+    ("collect_list", ("i",), (), False, (), 1),
+    ("collect_list", ("i",), (), True, (DESCENDING,), 2),
+    ("string_agg", ("k",), ("",), False, (Order("b", nulls_last=True),), None),
+    ("string_agg", ("k",), ("-",), False, (Order("f"),), 3),
+    ("arg_max", ("k", "i"), (2,), False, (), None),
+    ("arg_min", ("i", "f"), (3,), False, (), None),
 ]
 SKETCHES = [
     *_plain(("approx_count_distinct", "i"), ("approx_count_distinct", "k")),
@@ -63,10 +73,10 @@ def aggregates(columns: Schema) -> st.SearchStrategy[list[Aggregate]]:
 
 
 def _bound(columns: Schema, number: int, call: Call, where: str | None) -> Aggregate:
-    function, args, params, distinct, order = call
+    function, args, params, distinct, order, limit = call
     types = {column.name: column.type for column in columns}
     known = signature(function)
     assert known is not None
-    type_ = known.result(tuple(types[arg] for arg in args))
+    type_ = known.returns(tuple(types[arg] for arg in args), known.several and bool(params))
     assert type_ is not None
-    return Aggregate(f"a{number}", function, args, type_, where, params, distinct, order)
+    return Aggregate(f"a{number}", function, args, type_, where, params, distinct, order, limit)

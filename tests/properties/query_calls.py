@@ -33,6 +33,15 @@ _LAST = "arg_max_null({x}, (us, seq)){{over}}"
 _ARG_MIN = "arg_min_null({x}, ({y}, us, seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _ARG_MAX = "arg_max_null({x}, ({y}, -us, -seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _LISTED = "coalesce(list({x} ORDER BY {by}us, seq) FILTER (WHERE {x} IS NOT NULL){{over}}, [])"
+_NEAREST = "(list({x} ORDER BY {y}{down}, us, seq) FILTER (WHERE {y} IS NOT NULL){{over}})[1:2]"
+_LIMITED = _LISTED.replace("{x}", "k") + "[1:2]"
+_LEAST = "list(i ORDER BY f NULLS LAST, us, seq) FILTER (WHERE i IS NOT NULL){over}[1]"
+_JOINED = (
+    "array_to_string(nullif((list(k ORDER BY f NULLS FIRST, us, seq) "
+    "FILTER (WHERE k IS NOT NULL){over})[1:2], []), '-')"
+)
+_PAIRS = "count(DISTINCT CASE WHEN ({x} = {x}) AND ({y} = {y}) THEN ({x}, {y}) END){where}{{over}}"
+_IF_B = " FILTER (WHERE b)"
 # quarters of small numbers: a variance that is none is exactly 0 there
 _CORR = "(CASE WHEN isnan(corr({x}, {y}){{over}}) THEN NULL ELSE corr({x}, {y}){{over}} END)"
 
@@ -42,6 +51,7 @@ PLAIN = [
         "MIN(i)", "MAX(d)", "MIN(f)", "MAX(k)", "MIN(b)", "MAX(ts)", "BOOL_AND(b)", "BOOL_OR(b)",
         "STDDEV_SAMP(i)", "STDDEV_POP(d)", "VAR_SAMP(f)", "VAR_POP(i)", "SUM(i * 2 + 1)",
         "COUNT(*) FILTER (WHERE b)", "SUM(i) FILTER (WHERE f > 0)", "MAX(k) FILTER (WHERE i > 0)",
+        "PRODUCT(i)", "PRODUCT(f)", "PRODUCT(d) FILTER (WHERE b)",
     ),
     Call("SUM(i){over} - COUNT(*){over}", "SUM(i){over} - COUNT(*){over}"),
     _pair("FIRST(i)", _FIRST.format(x="i")),
@@ -67,8 +77,16 @@ VALUES = [
     _pair(
         "STRING_AGG(k, '' ORDER BY f)", "string_agg(k, '' ORDER BY f NULLS FIRST, us, seq){over}"
     ),
+    _pair("COLLECT_LIST(k ORDER BY i DESC LIMIT 2)", _LIMITED.format(by="i DESC NULLS LAST, ")),
+    _pair("COLLECT_LIST(k LIMIT 1)", _LIMITED.format(by="").replace("[1:2]", "[1:1]")),
+    Call("TRY_ELEMENT_AT(COLLECT_LIST(i ORDER BY f NULLS LAST LIMIT 2){over}, 1)", _LEAST),
+    _pair("STRING_AGG(k, '-' ORDER BY f LIMIT 2)", _JOINED),
+    _pair("MAX_BY(k, i, 2)", _NEAREST.format(x="k", y="i", down=" DESC")),
+    _pair("MIN_BY(i, f, 3)", _NEAREST.format(x="i", y="f", down="").replace(":2]", ":3]")),
     _pair("TOP_K(i, 2)", "coalesce(max(i, 2){over}, [])"),
     Call("CARDINALITY(COLLECT_SET(k){over})", "count(DISTINCT k){over}"),
+    _pair("COUNT(DISTINCT i, k)", _PAIRS.format(x="i", y="k", where="")),
+    _pair("COUNT(DISTINCT k, f) FILTER (WHERE b)", _PAIRS.format(x="k", y="f", where=_IF_B)),
 ]  # fmt: skip
 SKETCHES = [
     _pair("APPROX_COUNT_DISTINCT(i)", "count(DISTINCT i){over}"),

@@ -362,7 +362,7 @@ def _groups(
 
 
 def _value(call: Aggregate, functions: Functions) -> Value:
-    how = (call.where, call.params, call.distinct, call.order)
+    how = (call.where, call.params, call.distinct, call.order, call.limit)
     python = next((f for f in functions if f.name == call.function), None)
     return Value(call.name, call.function, call.args, call.type, *how, python)
 

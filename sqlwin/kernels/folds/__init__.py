@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ import pyarrow as pa
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.bits import Bits
 from sqlwin.kernels.folds.booleans import boolean
-from sqlwin.kernels.folds.collects import Collect
+from sqlwin.kernels.folds.collects import Collect, collected, nearest
 from sqlwin.kernels.folds.counts import Count
 from sqlwin.kernels.folds.distinct import distinct_of
 from sqlwin.kernels.folds.ends import Nth, TopK
@@ -43,12 +44,23 @@ def _plain_or_distinct(plain: Callable[[FoldCall], Fold]) -> Callable[[FoldCall]
     return lambda call: distinct_of(call, plain) if call.distinct else plain(call)
 
 
+def _by_arg(call: FoldCall, greatest: bool) -> Fold:
+    return nearest(call, greatest) if call.params else ByArg(call, greatest)
+
+
+def _product(call: FoldCall) -> Fold:
+    from sqlwin.kernels.folds.products import Product  # few queries need it
+
+    return Product(call)
+
+
 FOLDS: dict[str, Callable[[FoldCall], Fold]] = {
     "count": _plain_or_distinct(Count),
     "sum": _plain_or_distinct(Sum),
     "avg": _plain_or_distinct(Mean),
     "try_sum": _plain_or_distinct(TrySum),
     "try_avg": _plain_or_distinct(TryMean),
+    "product": _plain_or_distinct(_product),
     "min": lambda call: Extreme(call, greatest=False),
     "max": lambda call: Extreme(call, greatest=True),
     "stddev_samp": _plain_or_distinct(lambda call: Moment(call, lost=1, root=True)),
@@ -69,8 +81,8 @@ FOLDS: dict[str, Callable[[FoldCall], Fold]] = {
     "bit_and": Bits,
     "bit_or": Bits,
     "bit_xor": _plain_or_distinct(Bits),
-    "arg_min": lambda call: ByArg(call, greatest=False),
-    "arg_max": lambda call: ByArg(call, greatest=True),
+    "arg_min": lambda call: _by_arg(call, greatest=False),
+    "arg_max": lambda call: _by_arg(call, greatest=True),
     "top_k": TopK,
     "approx_count_distinct": DistinctSketch,
     "approx_percentile": PercentileSketch,
@@ -78,9 +90,9 @@ FOLDS: dict[str, Callable[[FoldCall], Fold]] = {
     "percentile_cont": _plain_or_distinct(lambda call: Quantile(call, between=True)),
     "percentile_disc": lambda call: Quantile(call, between=False),
     "mode": Mode,
-    "collect_list": lambda call: Collect(call, distinct=call.distinct),
+    "collect_list": collected,
     "collect_set": lambda call: Collect(call, distinct=True),
-    "string_agg": lambda call: Collect(call, distinct=call.distinct, joined=True),
+    "string_agg": partial(collected, joined=True),
 }
 
 
@@ -94,13 +106,16 @@ def fold(
     params: tuple[Any, ...] = (),
     distinct: bool = False,
     order: Sequence[Order] = (),
+    limit: int | None = None,
 ) -> Fold:
     """A canonical function name (`sqlwin.aggregates`), or a function in Python, bound to columns.
 
     name: of the finished column and prefix of the accumulators. args: column names.
     type: of the result. where: a Boolean column, only rows where it is true take part.
     params: constants. distinct: equal arguments count once. order: of the rows.
+    limit: how many of the first of them are taken.
     """
     known = function if isinstance(function, str) else function.name
-    call = FoldCall(name, known, args, arg_types, type, where, params, distinct, tuple(order))
+    how = (where, params, distinct, tuple(order), limit)
+    call = FoldCall(name, known, args, arg_types, type, *how)
     return FOLDS[function](call) if isinstance(function, str) else Python(call, function)

@@ -33,6 +33,7 @@ class FoldCall:
 
     where: a Boolean column; only rows where it is true take part. None: all do.
     params: constants. distinct: equal arguments count once. order: of the rows, none: by position.
+    limit: how many of the first of them are taken, None: all.
     """
 
     name: str
@@ -44,6 +45,7 @@ class FoldCall:
     params: tuple[Any, ...] = ()
     distinct: bool = False
     order: tuple[Order, ...] = ()
+    limit: int | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -8,23 +8,27 @@
 
 DISTINCT keeps the first of equal values by position; then values stand in the order of
 ORDER BY, ties, and all without it, by position. Of nothing: an empty list; STRING_AGG NULL.
+
+LIMIT n takes the first n in that order. What is not among the first n of a part is not among those
+of the whole, so no more of a part is kept, unless DISTINCT has yet to say which values are left.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept, position
-from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import chunks, listed
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import previous
-from sqlwin.schema import polars_type
+from sqlwin.schema import Order, polars_type
 
 ROW = "__row"
 
@@ -50,7 +54,7 @@ class Collect(Kept):
 
     def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         values, inner = self.values(rows, frames)
-        places = self._places(rows.filter(pl.Series(self.call.present(rows))))
+        places = self._places(rows.filter(pl.Series(self.present(rows))))
         before = previous(ranked(values)[0]) if self.distinct else None
         found = [self._shown(listed(values.clear(), np.zeros(0, dtype=np.int64)))]
         for chunk in chunks(inner):
@@ -84,6 +88,8 @@ class Collect(Kept):
         )
 
     def _shown(self, lists: pl.Series) -> pl.Series:
+        if self.call.limit is not None:
+            lists = lists.list.head(self.call.limit)
         if self.distinct:
             lists = unsigned(lists.to_frame("lists"), "lists")
         if not self.joined:
@@ -95,6 +101,68 @@ class Collect(Kept):
         text = pl.col("lists").list.join(str(between))
         some = pl.when(pl.col("lists").list.len() > 0)
         return lists.to_frame("lists").select(some.then(text).alias(self.call.name)).to_series()
+
+
+@dataclass(frozen=True)
+class Limited(Collect):
+    """The first values alone: an accumulator has no more than the limit."""
+
+    full_state = False
+    ordered = True
+
+    def lift(self) -> list[pl.Expr]:
+        known = self.known()
+        return self._first([(what, source.filter(known)) for what, source in self.sources()])
+
+    def merge(self) -> list[pl.Expr]:
+        lists = [(what, pl.col(self.call.named(what))) for what, _ in self.sources()]
+        return self._first([(what, each.explode(empty_as_null=False)) for what, each in lists])
+
+    def _first(self, kept: list[tuple[str, pl.Expr]]) -> list[pl.Expr]:
+        keys = self.call.order
+        by = [value for what, value in kept if what != "values"]
+        place = [False] * len(PLACE)
+        down = [*(key.descending for key in keys), *place]
+        last = [*(key.nulls_last for key in keys), *place]
+        # the list is cut, not the values: see `Nth.merge`
+        return [
+            value.sort_by(by, descending=down, nulls_last=last)
+            .implode()
+            .list.head(self.call.limit or 0)
+            .alias(self.call.named(what))
+            for what, value in kept
+        ]
+
+
+@dataclass(frozen=True)
+class Nearest(Limited):
+    """ARG_MIN(x, y, n) and ARG_MAX: x, NULLs too, of the first n rows by y, which is not NULL.
+
+    As in Spark, NULL of no such row.
+    """
+
+    def known(self) -> pl.Expr:
+        return self.call.arg(1).is_not_null()
+
+    def present(self, rows: pl.DataFrame) -> Mask:
+        return self.call.present(rows, 1)
+
+    def _shown(self, lists: pl.Series) -> pl.Series:
+        some = pl.when(pl.col(self.call.name).list.len() > 0)
+        shown = super()._shown(lists).to_frame()
+        return shown.select(some.then(pl.col(self.call.name))).to_series()
+
+
+def nearest(call: FoldCall, greatest: bool) -> Nearest:
+    """The parameter is the limit; of a tie the first rows."""
+    (limit,) = call.params
+    by = Order(call.args[1], descending=greatest, nulls_last=True)
+    return Nearest(replace(call, order=(by,), limit=limit), distinct=False)
+
+
+def collected(call: FoldCall, joined: bool = False) -> Collect:
+    bounded = call.limit is not None and not call.distinct
+    return (Limited if bounded else Collect)(call, call.distinct, joined)
 
 
 def unsigned(rows: pl.DataFrame, column: str) -> pl.Series:

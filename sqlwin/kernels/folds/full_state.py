@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.folds.base import Fold, FoldCall
-from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import among, chunks, lists_of, opened
 from sqlwin.schema import PART, SEQ, TS
 
@@ -24,7 +24,10 @@ OWNER = "__owner"
 
 @dataclass(frozen=True)
 class Kept(Fold):
-    """Keeps, of each row whose argument is not NULL, what `sources` says."""
+    """Keeps, of each row whose argument is not NULL, what `sources` says.
+
+    `known` and `present` say the same of which rows those are.
+    """
 
     call: FoldCall
     full_state = True
@@ -33,12 +36,20 @@ class Kept(Fold):
     def sources(self) -> list[tuple[str, pl.Expr]]:
         """(what is kept, where it is in a raw row); the values come first."""
 
+    def known(self) -> pl.Expr:
+        """Of a raw row: whether it is kept."""
+        return self.call.arg().is_not_null()
+
+    def present(self, rows: pl.DataFrame) -> Mask:
+        """Which rows are kept."""
+        return self.call.present(rows)
+
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self.call.named(what) for what, _ in self.sources())
 
     def lift(self) -> list[pl.Expr]:
-        known = self.call.arg().is_not_null()
+        known = self.known()
         return [
             source.filter(known).implode().alias(self.call.named(what))
             for what, source in self.sources()
@@ -48,7 +59,7 @@ class Kept(Fold):
         return [pl.col(column).explode(empty_as_null=False).implode() for column in self.columns]
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
-        known = self.call.present(rows)
+        known = self.present(rows)
         kept = rows.select(source.alias(self.call.named(what)) for what, source in self.sources())
         kept = kept.filter(pl.Series(known))
         inner = among(known, frames)
@@ -56,7 +67,7 @@ class Kept(Fold):
 
     def values(self, rows: pl.DataFrame, frames: Frames) -> tuple[pl.Series, Frames]:
         """The arguments that take part, without NULLs, and the frames over them."""
-        known = self.call.present(rows)
+        known = self.present(rows)
         return rows[self.call.args[0]].filter(pl.Series(known)), among(known, frames)
 
     def rows_kept(self, accumulators: pl.DataFrame) -> pl.DataFrame:

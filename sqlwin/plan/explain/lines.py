@@ -147,7 +147,9 @@ def _call(aggregate: Aggregate) -> str:
     args = ", ".join(aggregate.args) or ("*" if aggregate.function == "count" else "")
     params = "".join(f"; {param!r}" for param in aggregate.params)
     order = f" order by {', '.join(_orders(aggregate.order))}" if aggregate.order else ""
-    return f"{aggregate.name} = {aggregate.function}({distinct}{args}{params}{order}){where}"
+    limit = f" limit {aggregate.limit}" if aggregate.limit is not None else ""
+    inside = f"{distinct}{args}{params}{order}{limit}"
+    return f"{aggregate.name} = {aggregate.function}({inside}){where}"
 
 
 def _over(call: OverCall, types: Mapping[str, pa.DataType]) -> str:

@@ -83,7 +83,8 @@ class Aggregate:
     function: the name of one of `sqlwin.aggregates.SIGNATURES`, or of a function
     registered from Python. where: a BOOLEAN input column; only rows where it is
     true take part. params: constants, such as a percentile's fraction. distinct:
-    equal arguments count once. order: in which rows are taken; none: by position.
+    equal arguments count once. order: in which rows are taken; none: by position. limit:
+    only so many of the first of them; None: all.
     """
 
     name: str
@@ -94,6 +95,7 @@ class Aggregate:
     params: tuple[int | float | str | bytes, ...] = ()
     distinct: bool = False
     order: tuple[Order, ...] = ()
+    limit: int | None = None
 
 
 @hashed_once

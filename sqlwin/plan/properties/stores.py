@@ -23,7 +23,7 @@ from sqlwin.windows import Session, Unit, Whole
 def full_state(aggregate: Aggregate) -> bool:
     """Whether the aggregate keeps the values themselves; one from Python never does."""
     known = signature(aggregate.function)
-    return known is not None and known.keeps_values(aggregate.distinct)
+    return known is not None and known.keeps_values(aggregate.distinct, aggregate.limit)
 
 
 def keeps_messages(window: WindowAggregate) -> bool:

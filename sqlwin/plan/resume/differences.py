@@ -177,7 +177,8 @@ def _word(value: Any) -> str:
         return value.sql
     if isinstance(value, Aggregate):
         args = ", ".join(value.args) or "*"
-        return f"{value.function}({'distinct ' * value.distinct}{args}) AS {value.name}"
+        limit = f" limit {value.limit}" if value.limit is not None else ""
+        return f"{value.function}({'distinct ' * value.distinct}{args}{limit}) AS {value.name}"
     if isinstance(value, Column):
         return f"{value.name} {type_name(value.type)}"
     if isinstance(value, pa.DataType):

@@ -211,7 +211,7 @@ class Assembly:
         types = {column.name: column.type for column in below.schema}
         args = tuple(types[arg] for arg in call.args)
         function = self.functions.get(call.function, call.function)
-        rest = (call.params, call.distinct, call.order)
+        rest = (call.params, call.distinct, call.order, call.limit)
         return fold(call.name, function, call.args, args, call.type, call.where, *rest)
 
 

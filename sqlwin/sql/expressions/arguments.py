@@ -34,6 +34,7 @@ class Arguments:
     listed: bool = False
     distinct: bool = False
     order: tuple[exp.Ordered, ...] = ()
+    limit: int | None = None
 
 
 def arguments(
@@ -61,10 +62,10 @@ def _bound(node: Expr, run: ast.Run, known: Signature) -> Arguments:
     plain: list[Expr] = []
     order: tuple[exp.Ordered, ...] = ()
     distinct = False
+    limit: int | None = None
     for arg in _written(node):
         if isinstance(arg, exp.Limit):
-            message = "LIMIT inside an aggregate is not supported yet"
-            raise QueryError(message, place(node, run), legal=known.example)
+            limit, arg = _limit(arg, node, run, known), arg.this
         if isinstance(arg, exp.Order):
             order, arg = tuple(arg.expressions), arg.this
         if isinstance(arg, exp.Distinct):
@@ -76,7 +77,18 @@ def _bound(node: Expr, run: ast.Run, known: Signature) -> Arguments:
             plain += arg.expressions
         else:
             plain.append(arg)
-    return Arguments(tuple(plain), distinct=distinct, order=order)
+    return Arguments(tuple(plain), distinct=distinct, order=order, limit=limit)
+
+
+def _limit(limit: exp.Limit, node: Expr, run: ast.Run, known: Signature) -> int:
+    name = written_name(node, run)
+    if not known.limits:
+        message = f"{name} takes no LIMIT: it is of all rows"
+        legal = "COLLECT_LIST(value ORDER BY name LIMIT 3), or FILTER (WHERE …)"
+        raise QueryError(message, place(limit.expression, run), legal=legal)
+    example = f"{name}(value ORDER BY name LIMIT 3)"
+    found = constant(limit.expression, Param.COUNT, f"LIMIT in {name}", run, example)
+    return int(found)
 
 
 def _written(node: Expr) -> list[Expr]:
@@ -151,14 +163,16 @@ def _constants(given: Arguments, node: Expr, known: Signature, run: ast.Run) -> 
         raise _miscounted(node, known, run)
     params: list[Constant] = []
     listed = False
+    example = f"{written_name(node, run)}(name, value, 3)" if known.several else known.example
     for kind, arg in zip(known.params, rest, strict=False):
         several = known.listed and kind is Param.FRACTION and _is_array(arg)
         listed = listed or several
         for one in arg.expressions if several else [arg]:
-            params.append(constant(one, kind, written_name(node, run), run, known.example))
+            params.append(constant(one, kind, written_name(node, run), run, example))
     left_out = known.params[len(rest) :]
     defaults = _defaults(node, known)[len(known.defaults) - len(left_out) :] if left_out else ()
     params += (default for default in defaults if default is not None)
+    listed = listed or (known.several and bool(params))
     return _ascending(replace(given, args=values, params=tuple(params), listed=listed), known)
 
 
@@ -168,7 +182,6 @@ def _is_array(node: Expr) -> bool:
 
 def _defaults(node: Expr, known: Signature) -> tuple[Constant | None, ...]:
     """GROUP_CONCAT, as in MySQL, puts a comma between values."""
-    # sqlglot reads STRING_AGG as GROUP_CONCAT, which the dialect leaves as it is written
     commas = isinstance(node, exp.Anonymous) and node.name.lower() == "group_concat"
     return (",",) if commas else known.defaults
 
@@ -181,14 +194,15 @@ def _miscounted(node: Expr, known: Signature, run: ast.Run) -> QueryError:
     if most - least == 1:
         wants = f"{least} or {most}"
     message = f"{written_name(node, run)} takes {wants} argument{'s' * (wants != '1')}"
-    return QueryError(message, word(node, run), legal=_INSTEAD.get(known.name, known.example))
+    legal = _SEVERAL.get(written_name(node, run).lower(), known.example)
+    return QueryError(message, word(node, run), legal=legal)
 
 
-_INSTEAD = {
-    "arg_min": "ARG_MIN(name, value), SLICE(COLLECT_LIST(name ORDER BY value), 1, 3)",
-    "arg_max": "ARG_MAX(name, value), SLICE(COLLECT_LIST(name ORDER BY value DESC), 1, 3)",
+_SEVERAL = {
+    "earliest_by_offset": "COLLECT_LIST(value LIMIT 3)",
+    "latest_by_offset": "REVERSE(COLLECT_LIST(value ORDER BY ts DESC LIMIT 3))",
 }
-"""Of more arguments than are taken."""
+"""Of more than one value, as ksqlDB has them."""
 
 
 def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> Constant:

@@ -24,6 +24,7 @@ from sqlwin.aggregates import (
     signature,
 )
 from sqlwin.errors import QueryError
+from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.arguments import Arguments, Constant, arguments
 from sqlwin.sql.expressions.engine import aggregate_names
@@ -34,7 +35,10 @@ from sqlwin.sql.text import ast
 
 KNOWN = ", ".join(known.name.upper() for known in SIGNATURES if known.name != "nth_last")
 _STREAM_OPERATORS = ("istream", "dstream", "rstream")
-_SQLGLOT = {"array_unique_agg": "collect_set", "array_distinct_agg": "collect_set"}
+_SQLGLOT = {
+    **dict.fromkeys(("array_unique_agg", "array_distinct_agg"), "collect_set"),
+    "j_s_o_n_object_agg": "json_objectagg",
+}
 _PLACED = ("first", "last", "nth_value", "nth_last", "lag", "lead")
 """Functions that pick a row, and for which IGNORE NULLS says something."""
 
@@ -44,7 +48,7 @@ class AggregateCall:
     """function(args, params) FILTER (WHERE where) OVER over; expressions still as written.
 
     listed: the one constant was written as an array. order: of ORDER BY in the
-    brackets, or WITHIN GROUP. skip: IGNORE NULLS.
+    brackets, or WITHIN GROUP. limit: of LIMIT behind it. skip: IGNORE NULLS.
     """
 
     function: Signature
@@ -55,6 +59,7 @@ class AggregateCall:
     listed: bool = False
     distinct: bool = False
     order: tuple[exp.Ordered, ...] = ()
+    limit: int | None = None
     skip: bool = False
 
 
@@ -78,7 +83,8 @@ def call_at(node: Expr, run: ast.Run) -> AggregateCall | None:
         raise QueryError("OVER and FILTER follow an aggregate", place(node, run), legal=KNOWN)
     given = arguments(inner, known, run, worn.within)
     call = AggregateCall(known, given.args, worn.where, worn.over(run), given.params, given.listed)
-    call = replace(call, order=given.order, skip=worn.nulls is exp.IgnoreNulls)
+    skip = worn.nulls is exp.IgnoreNulls
+    call = replace(call, order=given.order, limit=given.limit, skip=skip)
     return _checked(call, given, worn, inner, run)
 
 
@@ -192,6 +198,10 @@ def _signature(node: Expr, run: ast.Run) -> Signature | None:
         if name in REFUSED:
             message = f"{name.upper()} is no aggregate here: {REFUSED[name].why}"
             raise QueryError(message, word(node, run), legal=REFUSED[name].nearest)
+    here = {name: ELSEWHERE[name] for name in names if name in ELSEWHERE}
+    if isinstance(node, exp.AggFunc) and here:  # others are taken for scalars, and say so there
+        ((name, instead),) = here.items()
+        raise QueryError(f"no function is called {name}; here it is {instead}", place(node, run))
     refused = aggregate_names()
     if isinstance(node, exp.AggFunc) or any(name in refused for name in names):
         raise _unsupported(f"the aggregate {written_name(node, run)}", node, run, KNOWN)

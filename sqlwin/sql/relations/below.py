@@ -98,7 +98,8 @@ class Below:
         result = self._result(call, args, run)
         self._between(call, args, run)
         order = tuple(self.order(key, run) for key in call.order)
-        return Aggregate("", known.name, args, result, filter_, call.params, call.distinct, order)
+        how = (call.params, call.distinct, order, call.limit)
+        return Aggregate("", known.name, args, result, filter_, *how)
 
     def _resolved(self, tree: Expr, run: ast.Run) -> Expr:
         return Scope(self.relation).resolved(tree, run)

@@ -40,13 +40,14 @@ class Value:
     params: tuple[Any, ...] = ()
     distinct: bool = False
     order: tuple[Order, ...] = ()
+    limit: int | None = None
     python: Folding | None = None
 
     def of(self, rows: list[Row], place: str) -> Any:
         """Over rows by position. place: of the window, for the message of an overflow."""
         if self.python is not None:
             return fold(self.python, self.args, rows, self.where)
-        how = (self.where, self.params, self.distinct, self.order)
+        how = (self.where, self.params, self.distinct, self.order, self.limit)
         try:
             return aggregate(self.function, self.args, self.type, rows, *how)
         except OutOfRange:

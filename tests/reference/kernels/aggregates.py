@@ -2,7 +2,7 @@
 
 `aggregate` takes rows in the order of their positions and does what SQL says, one
 clause after the other: FILTER, then the arguments' NULLs, then DISTINCT, then ORDER BY,
-then the function. Arithmetic is that of `exact`: fractions, rounded once.
+then LIMIT, then the function. Arithmetic is that of `exact`: fractions, rounded once.
 
 >>> rows = [{"x": 1, "y": 5}, {"x": None, "y": 9}, {"x": 3, "y": 9}]
 >>> [aggregate(f, ("x",), pa.int64(), rows) for f in ("count", "sum", "max", "last")]
@@ -35,6 +35,7 @@ from tests.reference.kernels.exact import (
     line,
     moment,
     nearest,
+    product,
     shaped,
     total,
 )
@@ -63,11 +64,19 @@ def aggregate(
     params: Params = (),
     distinct: bool = False,
     order: Sequence[Order] = (),
+    limit: int | None = None,
 ) -> Any:
-    """The value of a function over rows; `where` names a column that must be true."""
+    """The value of a function over rows; `where` names a column that must be true.
+
+    limit: of the rows that are left, in their order, only so many.
+    """
     taking = [row for row in rows if where is None or row[where] is True]
     if distinct:
         taking = firsts(taking, args)
+    if function in ("arg_min", "arg_max") and params:
+        order, limit = (Order(args[1], descending=function == "arg_max"),), params[0]
+        chosen = [row for row in taking if row[args[1]] is not None]
+        return [row[args[0]] for row in ordered(chosen, order)][:limit] or None
     if function in _OF_ROWS:
         return _OF_ROWS[function](args, ordered(taking, order), params)
     known = [row for row in taking if all(row[arg] is not None for arg in args)]
@@ -77,7 +86,7 @@ def aggregate(
         return average([row[args[_MEANS.index(function)]] for row in known], type_)
     if function in _OF_PAIRS:
         return _OF_PAIRS[function](known, args)
-    values = [row[args[0]] for row in ordered(known, order)]
+    values = [row[args[0]] for row in ordered(known, order)][:limit]
     if distinct or function == "collect_set":
         values = [value + 0.0 if isinstance(value, float) else value for value in values]
     if function in _PERCENTILES:
@@ -249,6 +258,7 @@ _OF_VALUES: dict[str, Callable[[Values, pa.DataType, Params], Any]] = {
     "avg": lambda values, type_, params: average(values, type_),
     "try_sum": lambda values, type_, params: _attempted(total, values, type_),
     "try_avg": lambda values, type_, params: _attempted(average, values, type_),
+    "product": lambda values, type_, params: product(values),
     "min": lambda values, type_, params: min(values, key=ascending),
     "max": lambda values, type_, params: max(values, key=ascending),
     "bool_and": lambda values, type_, params: all(values),

@@ -42,6 +42,16 @@ def total(values: Values, type_: pa.DataType) -> Any:
     return plain_sum(values) if pa.types.is_floating(type_) else fitted(exact_sum(values), type_)
 
 
+def product(values: Values) -> float:
+    """Of all values, exactly where they are finite; 0 times infinite is NaN."""
+    floats = [float(value) for value in values]
+    if not _finite(floats, []):
+        return math.prod(
+            x if x == 0 or not math.isfinite(x) else math.copysign(1, x) for x in floats
+        )
+    return double(math.prod(map(Fraction, floats), start=Fraction(1)))
+
+
 def average(values: Values, type_: pa.DataType) -> Any:
     if pa.types.is_decimal(type_):
         return fitted(exact_sum(values) / len(values), type_)
