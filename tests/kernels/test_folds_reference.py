@@ -275,7 +275,7 @@ def test_full_state_is_what_the_signatures_say() -> None:
     for case in [*CASES, *SKETCHED, *KNOWN]:
         known = signature(case.function)
         assert known is not None
-        assert case.bound(None).full_state == known.keeps_values(case.distinct), case
+        assert case.bound(None).full_state == known.keeps_values(case.distinct, case.limit), case
 
 
 @pytest.mark.parametrize("case", [*CASES, *SKETCHED, *KNOWN], ids=str)
