@@ -100,8 +100,8 @@ def pieces_read(offsets: Path) -> Mapping[str, int]:
 def script_offset(offsets: Path) -> Offset:
     """That of the script's source at the end of a batch, the first one where the sources are
     others. offsets: Spark's, a header and a line of JSON for each source."""
-    lines = offsets.read_text("utf-8").splitlines()[2:]
-    sources = [json.loads(line) for line in lines if line != "-"]
+    lines = offsets.read_text("utf-8").split("\n")[2:]
+    sources = [json.loads(line) for line in lines if line and line != "-"]
     ours = [Offset.load(each) for each in sources if isinstance(each, dict) and "files" in each]
     return ours[0] if ours else Offset()
 

@@ -2,12 +2,15 @@
 
 NULL is `NULL`, an instant ISO 8601 with a Z. A string stands bare, or in JSON
 quotes where bare it would be read as something else: the word NULL, an empty
-string, blanks at an end, a bar. A list stands in brackets, its elements as cells.
+string, blanks at an end, a bar, the end of a line. A list stands in brackets, its elements as
+cells; a struct and a map in braces, a name or a key before each.
 
 >>> cell(None), cell("NULL"), cell(True), cell(0.1), cell("a|b")
 ('NULL', '"NULL"', 'true', '0.1', '"a\\\\u007cb"')
 >>> cell([1, None]), cell(["a", "b, c"]), cell([])
 ('[1, NULL]', '[a, "b, c"]', '[]')
+>>> cell({"a": 1, "b": ["x"]}), cell([("tea", 2.5)])
+('{a: 1, b: [x]}', '{tea: 2.5}')
 >>> read(['k  | n', 'a  | 1', '"" | NULL'])
 Table(columns=('k', 'n'), rows=(('a', '1'), ('""', 'NULL')), floats=frozenset())
 """
@@ -24,6 +27,9 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.instants import format_instant, from_datetime
+
+ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+"""What ends a line, to somebody."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,8 @@ def _in(column: str, value: Any) -> str:
 
 def cell(value: Any) -> str:
     """A value as it is written."""
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_element, value)) + "]"
+    if isinstance(value, dict | list):
+        return _nested(value)
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -81,17 +87,28 @@ def cell(value: Any) -> str:
     return value if _bare(value) else _quoted(value)
 
 
-def _element(value: Any) -> str:
-    bare = not isinstance(value, str) or not set(value) & set(",[]")
+def _nested(value: dict[str, Any] | list[Any]) -> str:
+    """A list of pairs is a map, to Arrow."""
+    if isinstance(value, list) and not (value and isinstance(value[0], tuple)):
+        return "[" + ", ".join(_element(each, ",[]") for each in value) + "]"
+    pairs = value.items() if isinstance(value, dict) else value
+    named = (f"{_element(key, ',[]{}:')}: {_element(each, ',[]{}:')}" for key, each in pairs)
+    return "{" + ", ".join(named) + "}"
+
+
+def _element(value: Any, signs: str) -> str:
+    """signs: of what is around it."""
+    bare = not isinstance(value, str) or not set(value) & set(signs)
     return cell(value) if bare else _quoted(value)
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("|", "\\u007c")
+    escaped = json.dumps(text, ensure_ascii=False).replace("|", "\\u007c")
+    return "".join(f"\\u{ord(sign):04x}" if sign in ENDS else sign for sign in escaped)
 
 
 def _bare(text: str) -> bool:
-    tricky = "|" in text or "\n" in text or text.startswith(('"', "---", "["))
+    tricky = "|" in text or set(text) & ENDS or text.startswith(('"', "---", "["))
     return text.strip() == text and text not in ("", "NULL") and not tricky
 
 

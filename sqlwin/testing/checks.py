@@ -89,13 +89,13 @@ def rewritten(golden: Golden, found: Outcome) -> Golden:
     steps = iter(zip_longest(golden.steps(), found.steps))
     for block in golden.blocks:
         if block.kind in texts:
-            blocks.append(replace(block, lines=tuple(texts[block.kind].splitlines())))
+            blocks.append(replace(block, lines=tuple(texts[block.kind].split("\n"))))
         elif block.kind in STEPS:
             blocks += [block, *_written(golden, *next(steps))]
         elif block.kind not in CHECKS:
             blocks.append(block)
     if found.refused is not None and golden.whole("refused") is None:
-        blocks.append(Block("refused", "", tuple(found.refused.splitlines())))
+        blocks.append(Block("refused", "", tuple(found.refused.split("\n"))))
     return replace(golden, blocks=tuple(blocks))
 
 
@@ -103,7 +103,7 @@ def _written(golden: Golden, step: Step, found: StepResult | None) -> list[Block
     if found is None:
         return []
     if found.failed is not None:
-        return [Block("fails", "", tuple(found.failed.splitlines()))]
+        return [Block("fails", "", tuple(found.failed.split("\n")))]
     tables = _tables(golden, found)
     errors = step.check("errors")
     tables["errors"] = _asked("errors", read(errors.lines if errors else ()), found.errors)

@@ -175,7 +175,8 @@ def parse(name: str, text: str, folder: Path = Path()) -> Golden:
     """InputError for what is no golden: where, and what would be legal."""
     head: dict[str, str] = {}
     blocks: list[Block] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    lines = text.removesuffix("\n").split("\n")  # in a value other signs may end lines
+    for number, line in enumerate(lines, start=1):
         if line.startswith("--- "):
             kind, _, argument = line[4:].strip().partition(" ")
             _check(kind, argument.strip(), blocks, f"{name}, line {number}")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from sqlwin.errors import InputError
-from sqlwin.testing.cells import Table, read, text_of, write
+from sqlwin.testing.cells import ENDS, Table, cell, of_arrow, read, text_of, write
 from sqlwin.testing.checks import differences, rewritten
 from sqlwin.testing.difference import difference
 from sqlwin.testing.golden import parse, render
@@ -104,6 +105,28 @@ def test_cells_that_bare_would_be_misread() -> None:
     strange = Table(("s",), (('"NULL"',), ('""',), ('" a "',), ("NULL",)))
     assert read(write(strange)) == strange
     assert [text_of(row[0]) for row in strange.rows] == ["NULL", "", " a ", None]
+
+
+def test_what_ends_a_line_elsewhere_is_a_value_here() -> None:
+    strange = Table(("s",), tuple((cell(f"a{sign}b"),) for sign in sorted(ENDS)))
+    text = "\n".join(["title: lines", "--- drain", "--- expect", *write(strange), ""])
+    (step,) = parse("x", text).steps()
+    expected = step.check("expect")
+    assert expected is not None
+    assert read(expected.lines) == strange
+    assert [text_of(row[0]) for row in strange.rows] == [f"a{sign}b" for sign in sorted(ENDS)]
+    assert parse("x", "title: a\u2028b\n").head == {"title": "a\u2028b"}
+
+
+def test_structs_and_maps_are_shown() -> None:
+    type_ = pa.struct([("name", pa.string()), ("n", pa.list_(pa.float64()))])
+    rows = pa.table(
+        {
+            "s": pa.array([{"name": "a, b", "n": [0.5, None]}, None], type_),
+            "m": pa.array([[("x:y", 1)], []], pa.map_(pa.string(), pa.int32())),
+        }
+    )
+    assert of_arrow(rows).rows == (('{name: "a, b", n: [0.5, NULL]}', '{"x:y": 1}'), ("NULL", "[]"))
 
 
 def test_a_misspelt_block_is_refused() -> None:
