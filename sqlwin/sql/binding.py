@@ -14,6 +14,7 @@ from sqlwin.sql.expressions.volatile import refuse_clock
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.results import into, named_results, refuse_changes
 from sqlwin.sql.select.select import bind_select
+from sqlwin.sql.sources import declarations
 from sqlwin.sql.sources.from_clause import Known, of_rows
 from sqlwin.sql.sources.readers import read_names, read_often
 from sqlwin.sql.text import ast
@@ -23,13 +24,14 @@ from sqlwin.sql.windows.ttl import with_ttl
 @dataclass
 class Binding:
     """answers: statements that run or say something. read: names that statements read, or write
-    to, in lower case."""
+    to, in lower case. tables: the declarations of streams and tables, by name."""
 
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
     answers: list[Statement] = field(default_factory=list)
     functions: tuple[PythonAggregate, ...] = ()
     read: set[str] = field(default_factory=set)
+    tables: dict[str, ast.CreateStream] = field(default_factory=dict)
 
     def script(self) -> Script:
         return Script(
@@ -60,7 +62,7 @@ class Binding:
         if key in self.read:
             message = f"{name.text} is read by a statement before, or written to"
             raise QueryError(message, name.span, legal="DROP before that, or another name")
-        for kind in self.known.kinds():
+        for kind in (*self.known.kinds(), self.tables):
             kind.pop(key, None)
 
     def query(self, statement: ast.Select | ast.Insert, sink: Sink | None = None) -> Query:
@@ -116,8 +118,12 @@ class Binding:
         return tuple(function for function in self.functions if function.name in names)
 
     def sink(self, name: ast.Name) -> Sink:
-        self.read.add(name.text.lower())
-        found = self.known.sinks.get(name.text.lower())
+        """A sink, or a table that is written to, as Flink has it."""
+        key = name.text.lower()
+        self.read.add(key)
+        found = self.known.sinks.get(key)
+        if found is None and key in self.tables:
+            return declarations.sink(declarations.as_sink(self.tables[key]))
         if found is None:
             legal = ", ".join(s.name for s in self.known.sinks.values()) or "CREATE SINK … first"
             raise QueryError(f"no sink is called {name.text}", name.span, legal=legal)

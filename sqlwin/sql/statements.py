@@ -34,9 +34,15 @@ def take(binding: Binding, statement: ast.Statement) -> None:
 
 def _stream(binding: Binding, statement: ast.CreateStream) -> None:
     key = binding.fresh(statement.name, statement.existing)
+    if declarations.is_sink(statement):
+        sink = declarations.sink(declarations.as_sink(statement))
+        if key is not None:
+            binding.known.sinks[key] = sink
+        return
     made = declarations.stream(statement)
     if key is None:
         return
+    binding.tables[key] = statement
     if declarations.is_static(statement):
         binding.known.tables[key] = made
     else:

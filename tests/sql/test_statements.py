@@ -134,6 +134,102 @@ def test_a_statement_set_is_its_inserts() -> None:
     assert bound(f"{sinks} EXECUTE STATEMENT SET BEGIN {inserts} END").queries == plain
 
 
+# --- declarations of other engines ---------------------------------------------------
+
+FLINK = """
+CREATE TABLE clicks (
+  id BIGINT, page STRING, at TIMESTAMP(3), WATERMARK FOR at AS at - INTERVAL '5' SECOND
+) WITH (
+  'connector' = 'kafka', 'topic' = 'clicks', 'properties.bootstrap.servers' = 'localhost:9092',
+  'properties.group.id' = 'pages', 'scan.startup.mode' = 'latest-offset', 'format' = 'json',
+  'json.ignore-parse-errors' = 'true');
+"""
+
+
+def test_a_table_of_flinks_is_the_stream_of_its_options() -> None:
+    (stream,) = script(FLINK).streams
+    assert dict(stream.options) == {
+        "connector": "kafka",
+        "topic": "clicks",
+        "servers": "localhost:9092",
+        "start": "latest",
+        "format": "json",
+    }
+
+
+@pytest.mark.parametrize(
+    ("declared", "options"),
+    [
+        ("'connector' = 'print'", {"connector": "console"}),
+        ("'connector' = 'blackhole'", {"connector": "none"}),
+        ("'connector' = 'filesystem', 'path' = 'out', 'format' = 'csv'",
+         {"connector": "files", "path": "out", "format": "csv"}),
+        ("'connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'h:1', "
+         "'scan.startup.mode' = 'latest-offset', 'value.format' = 'json'",
+         {"connector": "kafka", "topic": "t", "servers": "h:1", "format": "json",
+          "unique": "page"}),
+    ],
+)  # fmt: skip
+def test_insert_writes_to_a_table(declared: str, options: dict[str, str]) -> None:
+    table = f"CREATE TABLE pages (page STRING, n BIGINT, PRIMARY KEY (page)) WITH ({declared});"
+    counted = "INSERT INTO pages SELECT page, COUNT(*) AS n FROM clicks GROUP BY page"
+    (query,) = script(FLINK + table + counted).queries
+    assert query.sink is not None
+    assert dict(query.sink.options) == options
+    assert [column.name for column in query.sink.columns or ()] == ["page", "n"]
+
+
+def test_flinks_files_of_csv_have_no_header() -> None:
+    columns = "a INT, ts TIMESTAMP, WATERMARK FOR ts AS ts"
+    options = "'connector' = 'filesystem', path = 'f', format = 'csv'"
+    (stream,) = script(f"CREATE TABLE t ({columns}) WITH ({options})").streams
+    assert dict(stream.options) == {
+        "connector": "files",
+        "path": "f",
+        "format": "csv",
+        "header": "false",
+    }
+
+
+def test_a_source_of_risingwave() -> None:
+    text = (
+        "CREATE SOURCE s (a INT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5 seconds') "
+        "WITH (connector = 'kafka', topic = 's', properties.bootstrap.server = 'h:1', "
+        "scan.startup.mode = 'earliest') FORMAT PLAIN ENCODE JSON;"
+        "CREATE SINK out_ AS SELECT a, COUNT(*) AS n FROM s GROUP BY a "
+        "WITH (connector = 'kafka', topic = 'o', properties.bootstrap.server = 'h:1') "
+        "FORMAT PLAIN ENCODE JSON"
+    )
+    made = script(text)
+    (stream,), (query,) = made.streams, made.queries
+    known = {"connector": "kafka", "servers": "h:1", "format": "json"}
+    assert dict(stream.options) == {**known, "topic": "s", "start": "earliest"}
+    assert query.sink is not None
+    assert dict(query.sink.options) == {**known, "topic": "o"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("CREATE TABLE t (id BIGINT); INSERT INTO t SELECT id FROM orders",
+         "t has no connector that rows could be written to"),
+        ("CREATE TABLE t (id BIGINT) WITH ('connector' = 'print'); SELECT * FROM t",
+         "t is a sink and cannot be read"),
+        ("CREATE TABLE t (id BIGINT) WITH (connector = 'kafka', servers = 'a', "
+         "'properties.bootstrap.servers' = 'b')",
+         "table t has an unknown option 'properties.bootstrap.servers'; "
+         "here it is servers = 'localhost:9092'"),
+        ("CREATE TABLE t (id BIGINT) WITH (connector = 'kafka', "
+         "'scan.startup.mode' = 'group-offsets')",
+         "table t has an unknown option 'scan.startup.mode'; here it is start = 'earliest'"),
+        ("CREATE SOURCE t (id BIGINT) WITH (format = 'csv') FORMAT PLAIN ENCODE JSON",
+         "the format is given twice"),
+    ],
+)  # fmt: skip
+def test_what_differs_is_refused(text: str, message: str) -> None:
+    assert refused(ORDERS + text).message == message
+
+
 # --- functions ---------------------------------------------------------------------
 
 

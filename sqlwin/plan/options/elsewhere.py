@@ -29,6 +29,7 @@ _CONNECTORS = {
 }
 CONNECTORS: dict[str, str] = {
     **_CONNECTORS,
+    "console": "a connector of CREATE SINK",
     "datagen": "connector = 'nexmark'",
     "faker": "connector = 'nexmark'",
     "rate": "connector = 'nexmark'",

@@ -14,7 +14,15 @@ from sqlwin.durations import micros
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import TYPES
 from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
-from sqlwin.plan.options.connectors import APPEND, RELOAD, SINKS, STATIC, STREAMS, connector_of
+from sqlwin.plan.options.connectors import (
+    APPEND,
+    CALLER,
+    RELOAD,
+    SINKS,
+    STATIC,
+    STREAMS,
+    connector_of,
+)
 from sqlwin.plan.options.connectors import check as check_options
 from sqlwin.schema import (
     CHANGELOG_NAMES,
@@ -49,6 +57,33 @@ def is_static(created: ast.CreateStream) -> bool:
     """CREATE TABLE with no watermark, and no changelog, whose changes come as time goes."""
     changes = dict(created.options).get("changelog", APPEND) != APPEND
     return created.kind == "TABLE" and not created.watermarks and not changes
+
+
+def is_sink(created: ast.CreateStream) -> bool:
+    """CREATE TABLE, as Flink has it, of a connector that cannot be read."""
+    connector = dict(created.options).get("connector")
+    written = connector in SINKS and (connector not in STREAMS or connector == CALLER)
+    return created.kind == "TABLE" and written
+
+
+def as_sink(created: ast.CreateStream) -> ast.CreateSink:
+    """A table that INSERT writes to: its columns and its options, but those of reading it alone.
+
+    QueryError where it has no connector. Its primary key identifies a row there, as `unique`.
+    """
+    given = dict(created.options)
+    connector = connector_of(given)
+    if connector not in SINKS or (connector == CALLER and "connector" not in given):
+        message = f"{created.name.text} has no connector that rows could be written to"
+        legal = "WITH (connector = 'kafka', …), or CREATE SINK"
+        raise QueryError(message, created.span, legal=legal)
+    written = {option.name for option in SINKS[connector]}
+    read = {option.name for option in STREAMS.get(connector, ())} - written
+    options = {"connector": connector, **{n: v for n, v in given.items() if n not in read}}
+    if created.keys and "unique" in written:
+        options.setdefault("unique", ", ".join(c.text for c in created.keys[0].columns))
+    columns = tuple(column for column in created.columns if column.type is not None)
+    return ast.CreateSink(created.name, columns, tuple(sorted(options.items())), created.places)
 
 
 def stream(created: ast.CreateStream) -> Stream:

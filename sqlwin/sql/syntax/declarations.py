@@ -11,6 +11,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.plan.options.spellings import put_here, spelt_here
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, meta_span, named
 from sqlwin.sql.text import ast, prepared
@@ -43,7 +44,7 @@ class DeclarationRules(Transformer[Token, Any]):
         parts = children
         return ast.CreateStream(
             name=named(name),
-            kind=str(kind).upper(),
+            kind="STREAM" if str(kind).upper() == "SOURCE" else str(kind).upper(),
             columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
             watermarks=tuple(p for p in parts if isinstance(p, ast.Watermark)),
             positions=tuple(p for p in parts if isinstance(p, ast.Position)),
@@ -177,8 +178,8 @@ class DeclarationRules(Transformer[Token, Any]):
         for key in times:
             if times[key] > 1:
                 raise QueryError(f"the option {key} is given twice", meta_span(meta), legal="once")
-        options = tuple(sorted((key, value) for key, value, _ in children))
-        places = tuple((key, span) for key, _, span in children)
+        options = tuple(sorted(put_here({key: value for key, value, _ in children}).items()))
+        places = tuple((name, at) for key, _, at in children for name in {key, spelt_here(key)})
         return Clause("WITH", (options, places), meta_span(meta))
 
     def sink_options(self, meta: Meta, children: Children) -> Clause:
@@ -186,6 +187,11 @@ class DeclarationRules(Transformer[Token, Any]):
 
     def option(self, meta: Meta, children: Children) -> tuple[str, str, Span]:
         return children[0], children[1], meta_span(meta)
+
+    def encoding(self, meta: Meta, children: Children) -> Clause:
+        """RisingWave's FORMAT PLAIN ENCODE JSON."""
+        named = str(children[-1]).lower()
+        return Clause("ENCODE", ("format", named, meta_span(meta)), meta_span(meta))
 
     def key(self, meta: Meta, children: Children) -> str:
         return ".".join(prepared.unquoted(str(child)) for child in children)
@@ -217,5 +223,12 @@ def called(select: ast.Select, names: list[tuple[ast.Name, ...]]) -> ast.Select:
 
 
 def _options(children: Children) -> tuple[ast.Options, ast.Places]:
-    clauses = (c for c in children if isinstance(c, Clause) and c.word == "WITH")
-    return next((clause.value for clause in clauses), ((), ()))
+    """Of WITH, and the format that stands behind it."""
+    by_word = {c.word: c.value for c in children if isinstance(c, Clause)}
+    options, places = by_word.get("WITH", ((), ()))
+    if "ENCODE" not in by_word:
+        return options, places
+    name, value, span = by_word["ENCODE"]
+    if name in dict(options):
+        raise QueryError("the format is given twice", span, legal="once")
+    return tuple(sorted((*options, (name, value)))), (*places, (name, span))
