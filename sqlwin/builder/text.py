@@ -111,6 +111,8 @@ def _is_one(text: str) -> bool:
     """Whether SELECT … FROM x has it as its one item, and no other clause."""
     if commented(text):  # it would reach over what stands behind the expression
         return False
+    if text.rstrip().endswith(","):  # which may follow the last item
+        return False
     parameters = dict.fromkeys(_PARAMETER.findall(text), "0")
     try:
         (read,) = statements(f"SELECT {prepare(text, parameters).text}\nFROM x")

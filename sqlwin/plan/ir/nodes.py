@@ -95,7 +95,7 @@ class Aggregate:
     params: tuple[int | float | str | bytes, ...] = ()
     distinct: bool = False
     order: tuple[Order, ...] = ()
-    limit: int | None = None
+    limit: int | None = field(default=None, repr=False, metadata=ADDED)
 
 
 @hashed_once
