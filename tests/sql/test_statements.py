@@ -244,6 +244,11 @@ def test_what_differs_is_refused(text: str, message: str) -> None:
         ("shout(x STRING) RETURN UPPER(x) || '!'", "shout(product)",
          "(UPPER(CAST(product AS STRING)) || '!')"),
         ("`a b`(`x y`) RETURN `x y` + 1", "`a b`(n)", "(n + 1)"),
+        ("later(t, d) RETURN t + d", "later(ts, INTERVAL '1' DAY)", "(ts + INTERVAL '1' DAY)"),
+        ("rounded(x, places) RETURN ROUND(x, places)", "rounded(value, -1)", "ROUND(value, (-1))"),
+        ("odd(x) RETURN x RLIKE '[a-c]'", "NOT odd(product)", "NOT (product RLIKE '[a-c]')"),
+        ("more(xs) RETURN TRANSFORM(xs, y -> y + 1)", "more(ARRAY(n))[0]",
+         "TRANSFORM(ARRAY(n), y -> y + 1)[0]"),
     ],
 )  # fmt: skip
 def test_a_call_is_its_expression(function: str, call: str, same: str) -> None:

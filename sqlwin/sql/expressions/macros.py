@@ -8,7 +8,7 @@ Invariant: an expanded tree has the places of the call and of its arguments, nev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp
@@ -66,14 +66,10 @@ def check(macro: ast.Macro, parse: Parse, place: Callable[[exp.Expr, ast.Run], S
     if macro.body.overs:
         message = "a function of an expression has no OVER: a window is of the query that calls it"
         raise QueryError(message, macro.body.span, legal="OVER behind a call in the query")
-    for column in _read(parse(macro.body)):
+    for column in parse(macro.body).find_all(exp.Column):
         if column.name.lower() not in known or column.table:
             message = f"{macro.name.text} has no parameter {column.sql()}"
             raise QueryError(message, place(column, macro.body), legal=", ".join(known) or "none")
-
-
-def _read(tree: exp.Expr) -> Iterator[exp.Column]:
-    yield from tree.find_all(exp.Column)
 
 
 def _refuse_misused(call: exp.Expr, macro: ast.Macro, span: Span) -> None:
@@ -119,8 +115,8 @@ def is_expanded(node: exp.Expr) -> bool:
 
 def _together(tree: exp.Expr) -> exp.Expr:
     """In brackets, unless nothing can come between its parts."""
-    whole = (exp.Column, exp.Literal, exp.Paren, exp.Cast)
-    called = isinstance(tree, exp.Func) and not isinstance(tree, exp.Connector)
+    whole = (exp.Column, exp.Literal, exp.Paren, exp.Interval)
+    called = isinstance(tree, exp.Func) and not isinstance(tree, exp.Binary)
     return tree if called or isinstance(tree, whole) else exp.Paren(this=tree)
 
 
