@@ -106,12 +106,17 @@ class Places:
         if _integers(key) and len(key) == 2 and self.streams:
             return [(self.streams[0], *key)]
         sides = zip(_doubled(self.streams), key, strict=False)
-        return [(name, *at) for name, at in sides if isinstance(at, list) and len(at) == 2]
+        return [(name, *at) for name, at in sides if _is_position(at)]
 
 
 def _doubled(streams: tuple[str, ...]) -> tuple[str, ...]:
     """A stream may be joined with itself."""
     return streams * 2 if len(streams) == 1 else streams
+
+
+def _is_position(key: object) -> bool:
+    """And not a key of two columns, such as that of a window that is joined."""
+    return isinstance(key, list) and len(key) == 2 and _integers(key)
 
 
 def _integers(values: list[Any]) -> bool:

@@ -34,7 +34,13 @@ GOLDENS = REPO / "tests" / "golden"
 BATCHED = GOLDENS / "late" / "batched.golden"
 
 
-@pytest.mark.parametrize("name", ["late/batched", "early/hop", "sessions/grows_backward"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("late/batched", "early/hop", "sessions/grows_backward"),
+        "relations/rstream_of_two_left_joins",
+    ],
+)
 def test_the_chart_compiles(name: str) -> None:
     found = spec(of_golden(load(GOLDENS / f"{name}.golden")))
     assert vl_convert.vegalite_to_svg(found).startswith("<svg")
