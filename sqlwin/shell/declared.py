@@ -26,13 +26,16 @@ from sqlwin.sql.text.shown import shown
 
 _KINDS = {ast.CreateView: "view", ast.CreateSink: "sink"}
 _DROP = re.compile(
-    r"\s*DROP\s+(STREAM|TABLE|VIEW|SINK|FUNCTION)\s+(IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\Z",
+    r"\s*DROP\s+(?:(?:MATERIALIZED|TEMPORARY)\s+)?(STREAM|TABLE|VIEW|SINK|FUNCTION|MACRO)\s+"
+    r"(IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\Z",
     re.IGNORECASE,
 )
 _NAMED_RESULT = re.compile(
     r"\s*CREATE\s+(?:OR\s+REPLACE\s+)?(?:STREAM|TABLE|MATERIALIZED\s+VIEW)\b", re.IGNORECASE
 )
 _DECLARES = re.compile(r"\s*(?:CREATE|SET)\b", re.IGNORECASE)
+ROWS = ("stream", "table", "view")
+"""What DROP STREAM and DROP TABLE drop: a named result is a view here, and a table elsewhere."""
 APART = "\n;\n"
 """Between statements: a comment may end one."""
 
@@ -86,8 +89,9 @@ class Declarations:
         asked = _DROP.match(blanked(statement))
         if asked is None:
             return None
-        kind, name = asked[1].lower(), asked[3].strip("`")
-        left = [e for e in self.all if (e.kind, e.name.lower()) != (kind, name.lower())]
+        kind, name = asked[1].lower().replace("macro", "function"), asked[3].strip("`")
+        kinds = ROWS if kind in ("stream", "table") else (kind,)
+        left = [e for e in self.all if e.kind not in kinds or e.name.lower() != name.lower()]
         if len(left) == len(self.all):
             if asked[2]:
                 return name

@@ -172,6 +172,15 @@ def test_named_results_are_views_and_functions_are_known() -> None:
         "SHOW VIEWS;",
     )
     assert said == "doubled (e)\n"
+    for dropped in ("MATERIALIZED VIEW", "TABLE", "VIEW"):
+        left = answered(
+            "CREATE STREAM taps (n BIGINT); CREATE MATERIALIZED VIEW v AS SELECT n FROM taps;",
+            f"DROP {dropped} v; CREATE MACRO twice(x) AS x * 2; DROP MACRO twice;",
+            "SHOW VIEWS;",
+            "\\d",
+        )
+        assert "v" not in [line.split()[0] for line in left.splitlines() if line.strip()]
+        assert "twice" not in left
     with pytest.raises(InputError, match="twice is still read: no function is called twice"):
         answered(
             "CREATE STREAM taps (n BIGINT); CREATE FUNCTION twice(x) RETURN x * 2;",
