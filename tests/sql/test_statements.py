@@ -189,6 +189,9 @@ def test_flinks_files_of_csv_have_no_header() -> None:
         "format": "csv",
         "header": "false",
     }
+    (query,) = bound(f"CREATE SINK s WITH ({options}); INSERT INTO s SELECT id FROM orders").queries
+    assert query.sink is not None
+    assert "header" not in dict(query.sink.options)
 
 
 def test_a_source_of_risingwave() -> None:

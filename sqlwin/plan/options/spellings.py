@@ -3,7 +3,7 @@
 What means the same under another name is renamed, and what is so anyway is left out. Whatever else
 differs stays as it is, and is refused with what is written here (`elsewhere`).
 
->>> put_here({"connector": "filesystem", "path": "orders", "format": "csv"})
+>>> put_here({"connector": "filesystem", "path": "orders", "format": "csv"}, reads=True)
 {'connector': 'files', 'path': 'orders', 'format': 'csv', 'header': 'false'}
 >>> put_here({"connector": "kafka", "properties.bootstrap.servers": "a:9092",
 ...           "properties.group.id": "g", "scan.startup.mode": "latest-offset"})
@@ -40,8 +40,9 @@ def spelt_here(name: str) -> str:
     return "start" if name == _START else _NAMES.get(name, name)
 
 
-def put_here(given: Mapping[str, str]) -> dict[str, str]:
-    """The options of a source or a sink. Two that become one are left, and refused as they are."""
+def put_here(given: Mapping[str, str], reads: bool = False) -> dict[str, str]:
+    """The options of a source (`reads`) or of a sink. Two that become one are left, and refused as
+    they are."""
     names = [spelt_here(name) for name in given]
     made = {}
     for name, text in given.items():
@@ -50,7 +51,7 @@ def put_here(given: Mapping[str, str]) -> dict[str, str]:
         known, value = _option(name, text)
         twice = names.count(known) > 1
         made[name if twice else known] = text if twice else value
-    if given.get("connector") == "filesystem" and made.get("format") == "csv":
+    if reads and given.get("connector") == "filesystem" and made.get("format") == "csv":
         made.setdefault("header", "false")  # Flink's CSV has none
     return made
 

@@ -48,10 +48,10 @@ class DeclarationRules(Transformer[Token, Any]):
             columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
             watermarks=tuple(p for p in parts if isinstance(p, ast.Watermark)),
             positions=tuple(p for p in parts if isinstance(p, ast.Position)),
-            options=_options(parts)[0],
+            options=_options(parts, reads=True)[0],
             span=named(name).span,
             keys=tuple(p for p in parts if isinstance(p, ast.PrimaryKey)),
-            places=_options(parts)[1],
+            places=_options(parts, reads=True)[1],
             existing=_existing(parts),
         )
 
@@ -178,7 +178,7 @@ class DeclarationRules(Transformer[Token, Any]):
         for key in times:
             if times[key] > 1:
                 raise QueryError(f"the option {key} is given twice", meta_span(meta), legal="once")
-        options = tuple(sorted(put_here({key: value for key, value, _ in children}).items()))
+        options = tuple((key, value) for key, value, _ in children)
         places = tuple((name, at) for key, _, at in children for name in {key, spelt_here(key)})
         return Clause("WITH", (options, places), meta_span(meta))
 
@@ -222,10 +222,11 @@ def called(select: ast.Select, names: list[tuple[ast.Name, ...]]) -> ast.Select:
     return replace(select, called=names[0]) if names else select
 
 
-def _options(children: Children) -> tuple[ast.Options, ast.Places]:
-    """Of WITH, and the format that stands behind it."""
+def _options(children: Children, reads: bool = False) -> tuple[ast.Options, ast.Places]:
+    """Of WITH, and the format behind it, as they are called here. reads: of a source."""
     by_word = {c.word: c.value for c in children if isinstance(c, Clause)}
-    options, places = by_word.get("WITH", ((), ()))
+    given, places = by_word.get("WITH", ((), ()))
+    options = tuple(sorted(put_here(dict(given), reads).items()))
     if "ENCODE" not in by_word:
         return options, places
     name, value, span = by_word["ENCODE"]
