@@ -66,10 +66,29 @@ _WORDS = {
     "KSQL_WINDOW": "WINDOW TUMBLING",
     "MATCH": "MATCH_CONDITION",
     "AS_OF": "FOR SYSTEM_TIME AS OF",
+    "BEGIN_SET": "BEGIN STATEMENT SET",
+    "EXECUTE_SET": "EXECUTE STATEMENT SET BEGIN",
+    "MACRO": "FUNCTION",
+    "MATERIALIZED": "MATERIALIZED VIEW",
+    "DROPPED": "TABLE",
+    "SHOWN": "TABLES",
+    "WITH_OPTIONS": "WITH",
+    "ENCODING": "FORMAT PLAIN ENCODE",
     "$END": "the end",
 }
 _QUIET = frozenset(
-    ("SET_OPERATION", "TEXT", "OP", "STAR", "HINT", "STREAM_OPERATOR", "NTH_VALUE", "DOT", "EQUAL")
+    (
+        "END_SET",
+        "SET_OPERATION",
+        "TEXT",
+        "OP",
+        "STAR",
+        "HINT",
+        "STREAM_OPERATOR",
+        "NTH_VALUE",
+        "DOT",
+        "EQUAL",
+    )
 )
 
 
