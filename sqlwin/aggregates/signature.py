@@ -91,9 +91,8 @@ class Signature:
     def returns(self, types: Types, listed: bool = False) -> pa.DataType | None:
         """The result type; listed: the fractions were written as an array, or there is a COUNT."""
         one = self.result(types)
-        return (
-            one if one is None or not (listed and (self.listed or self.several)) else pa.list_(one)
-        )
+        array = listed and (self.listed or self.several)
+        return pa.list_(one) if array and one is not None else one
 
     @property
     def numeric(self) -> bool:

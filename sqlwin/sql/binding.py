@@ -1,4 +1,4 @@
-"""What the statements of a text have declared and asked for so far, and its queries bound."""
+"""What the statements of a text have declared so far, and its queries, bound."""
 
 from __future__ import annotations
 

@@ -150,15 +150,15 @@ def _describe(binding: Binding, statement: ast.DescribeOf) -> None:
 def _show(binding: Binding, statement: ast.Show) -> None:
     known = binding.known
     streams, tables = (each.values() for each in (known.streams, known.tables))
-    shown: Iterable[tuple[str, Schema]]
+    listed: Iterable[tuple[str, Schema]]
     if statement.kind == "VIEWS":
-        shown = ((view.name, view.relation(known).schema()) for view in known.views.values())
+        listed = ((view.name, view.relation(known).schema()) for view in known.views.values())
     elif statement.kind == "SINKS":
-        shown = ((sink.name, sink.columns or ()) for sink in known.sinks.values())
+        listed = ((sink.name, sink.columns or ()) for sink in known.sinks.values())
     else:  # elsewhere a stream is a table, too
         rows = streams if statement.kind == "STREAMS" else (*tables, *streams)
-        shown = ((stream.name, stream.schema) for stream in rows)
-    binding.answers.append(ShowDeclared(tuple(shown)))
+        listed = ((stream.name, stream.schema) for stream in rows)
+    binding.answers.append(ShowDeclared(tuple(listed)))
 
 
 def _describe_function(binding: Binding, statement: ast.DescribeFunctionOf) -> None:

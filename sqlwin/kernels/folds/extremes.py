@@ -81,10 +81,8 @@ class Extreme(Fold):
             numbers = value.cast(pl.Int64)  # no query, as `to_physical` and `fill_null` are
             keys = (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
             kept = np.where(counted(mask, frames) > 0, self._folded(keys, mask, frames), 0)
-            found = pl.Series(kept)
-            return found.cast(dtype if dtype.is_integer() else value.to_physical().dtype).cast(
-                dtype
-            )
+            physical = dtype if dtype.is_integer() else value.to_physical().dtype
+            return pl.Series(kept).cast(physical).cast(dtype)
         keys, distinct = ranked(value)
         if not len(distinct):
             return pl.Series(values=[None] * len(frames), dtype=dtype)
