@@ -18,7 +18,7 @@ from sqlwin.embedded.run_progress import RunProgress
 from sqlwin.errors import RunError
 from sqlwin.plan.options.settings import RunSettings
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.connectors.sources import FileSource, NexmarkSource, Source, lags, places
+from sqlwin.runtime.connectors.sources import FileSource, Source, lags, places, sizes
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.lowering.chain import Chain
@@ -91,12 +91,10 @@ class InputReader:
 
     def sizes(self) -> dict[str, tuple[int, int]]:
         """Bytes of each stream of files: those that were read, and those that there are."""
-        found = {}
-        for name, files in self.progress.streams.items():
-            if isinstance(self.sources[name], FileSource | NexmarkSource):
-                read = sum(end.hi for end in files.files.values())
-                found[name] = read, read + sum(piece.hi - piece.lo for piece in files.pieces)
-        return found
+        found = {
+            name: sizes(each, self.progress.streams[name]) for name, each in self.sources.items()
+        }
+        return {name: size for name, size in found.items() if size is not None}
 
     def _next(self, name: str, at: int) -> PiecesRead | None:
         static, files = name in self.chain.tables, self.progress.streams[name]

@@ -96,23 +96,26 @@ class Figures:
     @property
     def share(self) -> float | None:
         """Of the input that is read; None where it has no end that is known."""
-        done, there = _bytes(self.last)
+        done, there = self._input(self.last)
         return done / there if there else None
 
     def left(self, now: float) -> float | None:
         """Seconds, if the rest takes as long as what was read since the first batch: what is before
         it may have been read by another run. None where nothing was read since."""
-        done, there = _bytes(self.last)
-        since = done - _bytes(self.first)[0]
+        done, there = self._input(self.last)
+        since = done - self._input(self.first)[0]
         if self.began is None or since <= 0:
             return None
         return (now - self.began) * (there - done) / since
 
-
-def _bytes(batches: Mapping[int, QueryMetrics]) -> tuple[int, int]:
-    """Of the input: those that were read, and those that there are."""
-    found = [each for batch in batches.values() for each in batch.input_bytes.values()]
-    return sum(done for done, _ in found), sum(known for _, known in found)
+    def _input(self, batches: Mapping[int, QueryMetrics]) -> tuple[int, int]:
+        """What is read, and what there is: bytes of files, or records of topics since the start."""
+        sizes = [each for batch in batches.values() for each in batch.input_bytes.values()]
+        if sizes:
+            return sum(done for done, _ in sizes), sum(there for _, there in sizes)
+        lags = [lag for batch in batches.values() for lag in batch.lag.values()]
+        read = self.read if batches is self.last else sum(b.rows_read for b in batches.values())
+        return (read, read + sum(sum(each.values()) for each in lags)) if lags else (0, 0)
 
 
 def _total(known: list[int | None]) -> int | None:

@@ -18,7 +18,7 @@ from sqlwin.runtime.connectors.progress import Batch, BatchRows, Summary
 from sqlwin.runtime.rows.error_stream import located, no_rejects, reasons
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Places
+from sqlwin.spark.listing import Places, Reading
 from sqlwin.spark.wire import Done
 
 RUN = "run.json"
@@ -57,7 +57,7 @@ OnBatch = Callable[[int, dict[int, QueryBatch]], None]
 @dataclass
 class Delivery:
     """Brings what a batch did to the sinks and the callbacks. places: see `located`.
-    lags: after a batch, see `QueryMetrics`.
+    reading: how far streams are read after a batch.
 
     A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
     run and the batch. run: the name of the checkpoint.
@@ -71,7 +71,7 @@ class Delivery:
     summary: Summary = field(default_factory=Summary)
     failure: BaseException | None = None
     places: Callable[[], Places] = dict
-    lags: Callable[[int], dict[str, dict[str, int]]] = lambda _: {}
+    reading: Callable[[int], Reading] = lambda _: Reading()
     before: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def name_run(self, folder: Folder) -> None:
@@ -130,6 +130,7 @@ class Delivery:
     def _measure(self, query: int, batch: int, what: QueryBatch, sinks: float) -> None:
         if self.options.on_metrics is None:
             return
+        reading = self.reading(batch)
         metrics = QueryMetrics(
             query,
             batch,
@@ -140,7 +141,8 @@ class Delivery:
             what.watermarks,
             {"operators": what.seconds, "sinks": sinks},
             what.operators,
-            lag={name: each for name, each in self.lags(batch).items() if name in what.watermarks},
+            lag={name: each for name, each in reading.lags.items() if name in what.watermarks},
+            input_bytes={n: size for n, size in reading.sizes.items() if n in what.watermarks},
         )
         self.options.on_metrics(metrics)
 

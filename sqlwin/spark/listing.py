@@ -11,7 +11,7 @@ A split of a source that computes its rows is one piece.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,14 @@ from typing import Any
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.checkpoint.task_state import check_version
 from sqlwin.runtime.connectors.reloads import ReloadedTable
-from sqlwin.runtime.connectors.sources import Source, has_source, lags, places, source_of
+from sqlwin.runtime.connectors.sources import (
+    Source,
+    has_source,
+    lags,
+    places,
+    sizes,
+    source_of,
+)
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.spark.folder import Folder
@@ -128,20 +135,30 @@ def located_in(folder: Folder, streams: Sequence[Stream], base: Path) -> Places:
     return found
 
 
-def lags_after(
-    batch: int, checkpoint: Path, streams: Sequence[Stream], base: Path
-) -> dict[str, dict[str, int]]:
-    """By stream and partition of a topic, the offsets that are not read by the end of a batch."""
+@dataclass(frozen=True)
+class Reading:
+    """How far streams are read: see `lag` and `input_bytes` of `QueryMetrics`."""
+
+    lags: Mapping[str, dict[str, int]] = field(default_factory=dict)
+    sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+def reading_after(batch: int, checkpoint: Path, streams: Sequence[Stream], base: Path) -> Reading:
+    """By the end of a batch, of streams that have a source."""
     folder = Folder(str(checkpoint / "sqlwin"))
     log = checkpoint / "spark" / "offsets"
     read = pieces_read(log / str(batch - 1 - batches_before(folder)))
-    found = {}
+    found_lags, found_sizes = {}, {}
     for number, stream in enumerate(streams):
-        if has_source(stream):
-            listing = Listing(folder, number, source_of(stream), base, 0)
-            listing.commit(max(listing.restored_first(), read.get(str(number), 0)))
-            found[stream.name] = lags(listing.source, listing.progress)
-    return {name: parts for name, parts in found.items() if parts}
+        if not has_source(stream):
+            continue
+        listing = Listing(folder, number, source_of(stream), base, 0)
+        listing.commit(max(listing.restored_first(), read.get(str(number), 0)))
+        found_lags[stream.name] = lags(listing.source, listing.progress)
+        size = sizes(listing.source, listing.progress)
+        if size is not None:
+            found_sizes[stream.name] = size
+    return Reading({name: parts for name, parts in found_lags.items() if parts}, found_sizes)
 
 
 def loaded(found: Any) -> FileProgress:

@@ -49,7 +49,7 @@ from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.delivery import Delivery, OnBatch, QueryBatch
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.imports import batches_before
-from sqlwin.spark.listing import lags_after, located_in, unread
+from sqlwin.spark.listing import located_in, reading_after, unread
 from sqlwin.spark.observed import observed
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
@@ -96,8 +96,8 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
         delivery.name_run(folder)
         streams = Program(script.queries, 1, 1).streams
         delivery.places = partial(located_in, folder, streams, options.base)
-        delivery.lags = partial(
-            lags_after, checkpoint=checkpoint, streams=streams, base=options.base
+        delivery.reading = partial(
+            reading_after, checkpoint=checkpoint, streams=streams, base=options.base
         )
 
         def begin() -> StreamingQuery:

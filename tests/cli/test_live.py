@@ -6,6 +6,7 @@ import io
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,18 @@ def test_the_time_left_is_of_what_this_run_has_read() -> None:
     assert figures.left(12.0) == 16.0
     figures.add(_batch(1, 50), at=12.0)  # of a query that has said nothing before
     assert figures.left(12.0) == 2.0 * 58
+
+
+def test_of_a_topic_the_input_is_what_was_read_and_what_it_lags() -> None:
+    """A topic may begin anywhere, so records of this run are counted."""
+    figures = Figures()
+    for at, lag in ((10.0, 6), (12.0, 5), (13.0, 3)):
+        batch = replace(
+            _batch(0, 0), rows_read=2, input_bytes={}, lag={"s": {"t/0": lag, "t/1": 1}}
+        )
+        figures.add(batch, at=at)
+    assert figures.share == 6 / 10
+    assert figures.left(14.0) == 4.0 * 4 / 4
 
 
 def test_late_rows_are_only_counted() -> None:

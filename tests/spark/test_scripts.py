@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 import sqlwin.spark
 from sqlwin.embedded import run as embedded
 from sqlwin.errors import InputError, QueryError, RunError
+from sqlwin.runtime.connectors.metrics import QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import Batch
 from sqlwin.spark.run import run
@@ -50,6 +51,28 @@ def test_a_script_with_its_own_sources_and_sinks(spark: SparkSession, tmp_path: 
     assert pl.concat(shown)["value"].to_list() == [2]
     assert pl.concat(refused)["position"].unique().to_list() == ["0:2"]
     assert (summary.read, summary.emitted) == (6, 2)  # two queries read three rows each
+
+
+def test_each_batch_knows_what_of_the_files_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    """As in process; what a run before has read is in it."""
+    (tmp_path / "orders").mkdir()
+    lines = [json.dumps(row) + "\n" for row in ROWS]
+    for number, line in enumerate(lines):
+        (tmp_path / "orders" / f"{number}.jsonl").write_text(line)
+    text = f"SET 'batch.bytes' = {len(lines[0])}; {SCRIPT}"
+    sizes: list[tuple[int, int]] = []
+
+    def measured(batch: QueryMetrics) -> None:
+        if batch.query == 0:
+            sizes.append(batch.input_bytes["orders"])
+
+    query = sqlwin.spark.query(spark, text)
+    query.run(tmp_path, on_metrics=measured, checkpoint=tmp_path / "state")
+    ends = [len("".join(lines[: n + 1])) for n in range(3)]
+    assert sizes[:3] == [(end, ends[-1]) for end in ends]
+    (tmp_path / "orders" / "3.jsonl").write_text(lines[0])
+    query.run(tmp_path, on_metrics=measured, checkpoint=tmp_path / "state")
+    assert sizes[-1] == (ends[-1] + len(lines[0]),) * 2
 
 
 def test_a_file_of_from_is_inferred_and_read_under_the_base(

@@ -279,6 +279,14 @@ def lags(source: Source, progress: FileProgress) -> dict[str, int]:
     return source.lags(progress) if isinstance(source, TopicSource) else {}
 
 
+def sizes(source: Source, progress: FileProgress) -> tuple[int, int] | None:
+    """Bytes that were read, and that there are; None where a source does not know."""
+    if not isinstance(source, FileSource | NexmarkSource):
+        return None
+    read = sum(end.hi for end in progress.files.values())
+    return read, read + sum(piece.hi - piece.lo for piece in progress.pieces)
+
+
 def source_of(stream: Stream, opens: bool = True) -> Source:
     """QueryError where the stream has none, or an option that says nothing.
 
