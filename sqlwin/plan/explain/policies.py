@@ -9,6 +9,7 @@ from sqlwin.instants import format_duration
 from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.kafka_options import IDLE
+from sqlwin.plan.properties.processing_time import by_clock
 from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.secrets import refers
 
@@ -44,6 +45,8 @@ def retention(policy: Policy, key: str = "its key", changing: bool = False) -> s
 
 def watermark(stream: Stream) -> str:
     """What it goes by; that of a derived stream follows what it is made of."""
+    if by_clock(stream):
+        return f"{stream.ts}, which is processing time: the clock moves it, rows or none"
     if not stream.of:
         return f"{stream.ts} less {format_duration(stream.delay)}{_idle(stream)}"
     behind = f", less {format_duration(stream.delay)}" if stream.delay else ""

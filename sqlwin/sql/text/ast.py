@@ -220,6 +220,10 @@ class Late:
     span: Span
 
 
+NOW = "PROCTIME()"
+"""As the time of FOR SYSTEM_TIME AS OF; no name has brackets."""
+
+
 @dataclass(frozen=True)
 class Early:
     """every: an amount of time or rows; None: ON UPDATE."""
