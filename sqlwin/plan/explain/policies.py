@@ -17,11 +17,14 @@ SESSIONS = "each a session of its own"
 
 
 def early(policy: Policy) -> str:
-    if policy.early is Early.EVERY:
-        return f"every {format_duration(policy.early_period)} of processing time"
+    rows = f"{policy.early_rows} row{'s' * (policy.early_rows > 1)} of a window"
+    when = "on each update"
     if policy.early is Early.ROWS:
-        return f"every {policy.early_rows} row{'s' * (policy.early_rows > 1)} of a window"
-    return "on each update"
+        when = f"every {rows}"
+    if policy.early is Early.EVERY:
+        when = f"every {format_duration(policy.early_period)} of processing time"
+        when += f", or {rows}, whichever comes first" if policy.early_rows else ""
+    return f"{when}; each result once" if policy.early_once else when
 
 
 def late(policy: Policy) -> str:

@@ -226,9 +226,12 @@ NOW = "PROCTIME()"
 
 @dataclass(frozen=True)
 class Early:
-    """every: an amount of time or rows; None: ON UPDATE."""
+    """every: the period; rows: how many; either of them, or both; none: ON UPDATE. once: a result
+    is emitted early but once."""
 
-    every: Amount | None
+    every: Duration | None
+    rows: Count | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True)
