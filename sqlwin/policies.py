@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from sqlwin.added import ADDED
 from sqlwin.instants import SECOND
 
 DEFAULT_LATE_PERIOD = 10 * SECOND
@@ -108,8 +109,9 @@ class Policy:
     length); None: for ever. retain_rows: or until so many rows of its key are
     newer than all of it; None: no such bound. late, late_period: SAMZA-552's
     default is a batch of 10 s. early: None sends nothing early; early_period goes
-    with EVERY, early_rows with ROWS. timeout: a stream silent for so long has its
-    open windows emitted full. errors: the sink named by EXPIRED INTO. ttl: how long state
+    with EVERY, early_rows with ROWS, and with EVERY, where whichever comes first counts;
+    early_once: a result is emitted early no second time. timeout: a stream silent for so long
+    has its open windows emitted full. errors: the sink named by EXPIRED INTO. ttl: how long state
     that is not used is kept; None: as long as retention says. Of a join it is that of its
     left side, and right_ttl that of its right one. hold: how far the operator's watermark stays
     behind that of its input, so that what is emitted once is final. since: an instant up to
@@ -134,6 +136,7 @@ class Policy:
     hold: int = 0
     ignores: bool = field(default=False, repr=False)  # follows from the other clauses
     retention: int | None = field(default=None, repr=False)  # changes no result
+    early_once: bool = field(default=False, repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         kept = (self.retain, self.retention, self.hold)

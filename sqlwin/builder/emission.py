@@ -2,6 +2,8 @@
 
 >>> emission(early="10 seconds", late="on update")
 "EMIT EARLY EVERY INTERVAL '10 seconds' LATE ON UPDATE"
+>>> emission(early="10 seconds", early_rows=100, once=True)
+"EMIT EARLY EVERY INTERVAL '10 seconds' OR 100 ROWS ONCE"
 >>> emission(final=True)
 'EMIT FINAL'
 """
@@ -21,9 +23,15 @@ def emission(
     timeout: Duration | None = None,
     final: bool = False,
     changes: bool = False,
+    early_rows: int | None = None,
+    once: bool = False,
 ) -> str:
     """See `QueryBuilder.emit`."""
+    if early is None and (early_rows is not None or once):
+        raise InputError("early_rows and once go with early: emit(early='10 seconds', once=True)")
     parts = [] if early is None else [f"EARLY {_when(early)}"]
+    parts += [] if early_rows is None else [f"OR {rows(early_rows)}"]
+    parts += ["ONCE"] * once
     if on_close or timeout is not None:
         parts.append("ON CLOSE")
     if timeout is not None:

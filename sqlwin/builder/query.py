@@ -182,14 +182,18 @@ class QueryBuilder:
         timeout: Duration | None = None,
         final: bool = False,
         changes: bool = False,
+        early_rows: int | None = None,
+        once: bool = False,
     ) -> QueryBuilder:
         """When results are emitted.
 
         early, late: every so long, "on update"; early: every so many rows, too; late: "never".
+        early_rows: or so many rows, whichever comes first. once: early but once.
         timeout: silence after which a window is full. final: once, when nothing can change it.
         changes: with each change.
         """
-        return self._policy("EMIT", emission(early, late, on_close, timeout, final, changes))
+        given = (early, late, on_close, timeout, final, changes, early_rows, once)
+        return self._policy("EMIT", emission(*given))
 
     def retain(self, length: Duration | None = None, *, rows: int | None = None) -> QueryBuilder:
         """How late a row may be: in time, in rows, or either."""

@@ -27,6 +27,7 @@ from sqlwin.errors import Incomplete, InputError, RunError, StateError
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.nodes import Query, Script, Stream
+from sqlwin.plan.properties.processing_time import by_clock
 from sqlwin.runtime.files.source import decoded
 from sqlwin.runtime.lowering.chain import Lowering, chain
 from sqlwin.runtime.lowering.changes import of_kind
@@ -136,7 +137,7 @@ class EmbeddedQuery(QueryableState):
     ) -> None:
         """Move processing time, or the watermarks of streams; neither ever goes back."""
         self._check_accepts_input("advance")
-        reached = {self.stream(s).name: micros(at) for s, at in (watermark or {}).items()}
+        reached = {self._moved(s): micros(at) for s, at in (watermark or {}).items()}
         if now is not None:
             self._position = self._position.later(micros(now))
         for name, mark in reached.items():
@@ -382,6 +383,15 @@ class EmbeddedQuery(QueryableState):
                 "the query reads processing time, and there is none yet: advance(now=…) comes "
                 "before the first row"
             )
+
+    def _moved(self, stream: str) -> str:
+        """The name of a stream whose watermark may be said; InputError of one of the clock."""
+        declared = self.stream(stream)
+        if by_clock(declared):
+            raise InputError(
+                f"{stream} goes by processing time: advance(now=…) moves its watermark"
+            )
+        return declared.name
 
     def _other(self, stream: str) -> str | None:
         """As `QueryPosition` calls a stream."""

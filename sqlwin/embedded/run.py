@@ -231,7 +231,9 @@ class _Runner:
             self.blobs.close()
 
     def _without_rows(self, summary: Summary, end: bool) -> None:
-        timer, before, at = Timer(), self._watermarks(), now()
+        number = self.progress.batch + 1
+        timer, before, at = Timer(), self._watermarks(), self.clock.of(number, now())
+        self.clock.record(number, at)
         output = self.task.take({}, {}, at, end=end)
         timer.lap("operators")
         self._finish(output, output.errors, {}, summary, 0, timer)

@@ -109,6 +109,19 @@ class Timed(Protocol):
         """When `on_tick` would next emit; None where nothing waits."""
 
 
+@runtime_checkable
+class Closing(Timed, Protocol):
+    """An operator whose results become full as the watermark moves."""
+
+    def next_full(self, stores: Stores) -> int | None:
+        """The watermark at which the next of them does; None where none is open."""
+
+
+def next_full(operator: object, stores: Stores) -> int | None:
+    """None also of an operator that knows no such time: it emits with the next batch."""
+    return operator.next_full(stores) if isinstance(operator, Closing) else None
+
+
 class Operator(Timed, Protocol):
     """A window operator over one input."""
 

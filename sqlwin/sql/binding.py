@@ -10,7 +10,7 @@ from sqlwin.plan.properties.facts import functions_of, operator_of, window_polic
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.plan.stages import staged
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.sql.expressions.volatile import refuse_clock
+from sqlwin.sql.expressions.volatile import refuse_clock, refuse_two_times
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.results import into, named_results, refuse_changes
 from sqlwin.sql.select.select import bind_select
@@ -70,6 +70,7 @@ class Binding:
         self.reads(statement)
         made = self._query(statement, sink)
         refuse_clock(made.plan)
+        refuse_two_times(made.plan)
         return made
 
     def reads(self, statement: ast.Statement) -> None:

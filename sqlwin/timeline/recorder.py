@@ -17,6 +17,7 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, start_of
 from sqlwin.plan.ir.nodes import OverAggregate, Query, Stream, WindowAggregate, column_of
 from sqlwin.plan.properties.facts import sources_of, tables_of, unranked, window_of
+from sqlwin.plan.properties.processing_time import by_clock, clock_columns
 from sqlwin.runtime.rows.error_stream import LATE
 from sqlwin.runtime.rows.render import cell
 from sqlwin.runtime.rows.scalars import evaluate
@@ -85,7 +86,11 @@ class Recorder:
         """taken: rows of streams as they are decoded. before, after: watermarks of streams.
         read: rows, where `taken` does not have them all."""
         self.number += 1
-        arrivals = [a for name, rows in taken for a in self._arrivals(name, rows, before.get(name))]
+        arrivals = [
+            each
+            for name, rows in taken
+            for each in self._arrivals(name, rows, before.get(name), now)
+        ]
         return Batch(
             self.number,
             label,
@@ -99,11 +104,13 @@ class Recorder:
             self._found(arrivals),
         )
 
-    def _arrivals(self, name: str, rows: pl.DataFrame, mark: int | None) -> Iterable[Arrival]:
+    def _arrivals(
+        self, name: str, rows: pl.DataFrame, mark: int | None, now: int | None
+    ) -> Iterable[Arrival]:
         if name in self.tables or rows.is_empty():
             return []
         stream = self.streams[name]
-        times = self._times(stream, rows)
+        times = self._times(stream, rows, now)
         if self.keyed:
             parts = rows.select(PART, SEQ).iter_rows()
             pairs = zip(parts, times, strict=True)
@@ -116,13 +123,13 @@ class Recorder:
         late = [mark is not None and t is not None and t < mark for t in times]
         return [Arrival(name, *each) for each in zip(times, late, _rows(rows), strict=True)]
 
-    def _times(self, stream: Stream, rows: pl.DataFrame) -> Sequence[int | None]:
+    def _times(self, stream: Stream, rows: pl.DataFrame, now: int | None) -> Sequence[int | None]:
         """Event times; or numbers of messages."""
         if self.places.counted:
             self.taken += len(rows)
             return range(self.taken - len(rows) + 1, self.taken + 1)
-        if stream.ts is None:
-            return [None] * len(rows)
+        if stream.ts is None or by_clock(stream):
+            return [None if stream.ts is None else now] * len(rows)
         timed = _computed(stream, rows) if stream.ts not in rows.columns else rows
         known = dict(zip(timed[SEQ], timed[stream.ts].dt.timestamp("us"), strict=True))
         return [known.get(seq) for seq in rows[SEQ]]
@@ -162,9 +169,9 @@ def _holding(shape: Ending, at: int) -> list[tuple[int, int]]:
 
 
 def _computed(stream: Stream, rows: pl.DataFrame) -> pl.DataFrame:
-    """With the computed columns; without rows for which they fail."""
-    columns = list(stream.columns)
-    for name, scalar in stream.computed:
+    """With the computed columns but those of the clock; without rows for which they fail."""
+    columns, clock = list(stream.columns), clock_columns(stream)
+    for name, scalar in ((n, s) for n, s in stream.computed if n not in clock):
         there = tuple((c.name, column_of(c)) for c in columns if c.name in rows.columns)
         rows = evaluate(rows, (*there, (name, scalar)), keep=(PART, SEQ)).frame
         columns.append(Column(name, scalar.type))

@@ -147,3 +147,64 @@ def test_a_store_goes_on_at_its_time(tmp_path: Path) -> None:
     again.advance(now="1970-01-01T00:02:00Z")
     again.push("orders", [{"value": 2}])
     assert again.results().select(["value", "seen", "row_key"]).to_pylist() == lost
+
+
+MINUTES = """
+CREATE STREAM orders (value BIGINT, pt AS PROCTIME())
+WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
+SELECT window_start, SUM(value) AS total
+FROM TUMBLE(TABLE orders, DESCRIPTOR(pt), INTERVAL '1' MINUTE) GROUP BY window_start
+"""
+
+
+def test_a_window_that_was_open_at_a_crash_closes_once(tmp_path: Path, clock: Seconds) -> None:
+    """The sink had the window of the first minute, closed by a batch that was not committed."""
+    parsed = script(MINUTES)
+    land(tmp_path, "1", "09:00:10", 1)
+    assert shown(parsed, tmp_path) == []
+    clock.at = 130
+    land(tmp_path, "2", "09:00:20", 2)
+    first: list[pl.DataFrame] = []
+
+    def stop(rows: pl.DataFrame) -> None:
+        first.append(rows)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(parsed, RunOptions(tmp_path, tmp_path / "state", show=stop))
+    clock.at = 170
+    (again,) = shown(parsed, tmp_path)
+    assert again.equals(first[0])
+    assert again["total"].to_list() == [1]
+    clock.at = 180
+    assert [each["total"].to_list() for each in shown(parsed, tmp_path)] == [[2]]
+
+
+def test_a_window_closes_while_nothing_comes(tmp_path: Path, clock: Seconds) -> None:
+    """A run that follows looks when the minute is over, and not before."""
+    land(tmp_path, "1", "09:00:10", 1)
+    seen: list[int] = []
+
+    def waited() -> bool:
+        clock.at += 10
+        return clock.at > 140
+
+    def show(rows: pl.DataFrame) -> None:
+        seen.append(clock.at)
+
+    options = RunOptions(tmp_path, tmp_path / "state", show=show, follow=True, stop=waited)
+    run(script(MINUTES), options)
+    assert seen == [120]
+
+
+def shown(parsed: Script, home: Path) -> list[pl.DataFrame]:
+    found: list[pl.DataFrame] = []
+    run(parsed, RunOptions(home, home / "state", show=found.append))
+    return [each for each in found if len(each)]
+
+
+def test_the_watermark_of_the_clock_is_moved_by_nothing_else() -> None:
+    query = sqlwin.query(MINUTES)
+    query.advance(now="2024-01-01T09:00:00Z")
+    with pytest.raises(InputError, match=r"orders goes by processing time: advance\(now=…\)"):
+        query.advance(watermark={"orders": "2024-01-01T09:10:00Z"})

@@ -15,7 +15,9 @@ EARLY: list[dict[str, Any]] = [
     {"early": Early.EVERY, "early_period": 4},
     {"early": Early.ROWS, "early_rows": 2},
     {"early": Early.ROWS, "early_rows": 3},
+    {"early": Early.EVERY, "early_period": 4, "early_rows": 2},
 ]
+ONCE = [{**early, "early_once": True} for early in EARLY]
 LATE: list[dict[str, Any]] = [
     {"late": Late.EVERY, "late_period": 1},
     {"late": Late.EVERY, "late_period": 3},
@@ -36,13 +38,13 @@ def policies() -> st.SearchStrategy[Policy]:
     """Of windows of event time."""
     kept = RETAINED + (BY_ROWS if has("rows") else [])
     kept += [{"retain": None}] if has("endless") else []
-    return st.builds(_policy, st.sampled_from(kept), st.sampled_from(LATE), _early(), _timeouts())
+    return st.builds(_policy, st.sampled_from(kept), st.sampled_from(LATE), _firing(), _timeouts())
 
 
 def counted() -> st.SearchStrategy[Policy]:
     """Of windows of messages: none is late, and past ones are kept to be queried."""
     kept = [{"retain": 0}, {"retain": 0, "retain_rows": 3}]
-    return st.builds(_policy, st.sampled_from(kept), _early(), _timeouts())
+    return st.builds(_policy, st.sampled_from(kept), _firing(), _timeouts())
 
 
 def rankings() -> st.SearchStrategy[Policy]:
@@ -56,6 +58,11 @@ def _policy(*parts: dict[str, Any]) -> Policy:
 
 def _early() -> st.SearchStrategy[dict[str, Any]]:
     return st.sampled_from([{}, {}, *(EARLY if has("early") else [])])
+
+
+def _firing() -> st.SearchStrategy[dict[str, Any]]:
+    """Of what becomes full, which may be emitted early but once."""
+    return _early() | st.sampled_from(ONCE) if has("early") else _early()
 
 
 def _timeouts() -> st.SearchStrategy[dict[str, Any]]:

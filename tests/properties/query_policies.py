@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.properties.features import has
 
 EARLY = ["", "EARLY ON UPDATE", "EARLY EVERY 3 SECONDS", "EARLY EVERY 2 ROWS"]
+BOTH, ONCE = "EARLY EVERY 3 SECONDS OR 2 ROWS", "EARLY EVERY 2 ROWS ONCE"
 TIMEOUTS = ["", "ON CLOSE", "ON CLOSE TIMEOUT INTERVAL '3' SECOND"]
 LATE = ["", "", "LATE ON UPDATE", "LATE EVERY 3 SECONDS"]
 RETAINED = ["RETAIN INTERVAL '1' DAY", "RETAIN 100000 ROWS", "RETAIN 1 DAY OR 100000 ROWS"]
@@ -27,13 +28,14 @@ def _timed(draw: st.DrawFn, retained: list[str]) -> str:
     kept = draw(st.sampled_from(retained))
     if has("early") and draw(st.integers(0, 9)) == 0:
         return f"EMIT CHANGES\n{kept}"
-    return _emit(draw(_early()), draw(_timeouts()), draw(st.sampled_from(LATE))) + kept
+    return _emit(draw(_fired()), draw(_timeouts()), draw(st.sampled_from(LATE))) + kept
 
 
 @st.composite
 def counted(draw: st.DrawFn) -> str:
     """Of windows of messages."""
-    return _emit(draw(_early()), draw(_timeouts()))
+    once = st.just(ONCE) if has("early") else st.nothing()
+    return _emit(draw(_fired() | once), draw(_timeouts()))
 
 
 @st.composite
@@ -49,6 +51,10 @@ def _emit(*parts: str) -> str:
 
 def _early() -> st.SearchStrategy[str]:
     return st.sampled_from(EARLY if has("early") else [""])
+
+
+def _fired() -> st.SearchStrategy[str]:
+    return st.sampled_from([*EARLY, BOTH] if has("early") else [""])
 
 
 def _timeouts() -> st.SearchStrategy[str]:

@@ -65,7 +65,7 @@ class ReferencePipeline(InputPipeline):
         expired, in_part = operator.expired(prepared.rows), operator.missing(prepared.rows)
         if expired.is_empty() and in_part.is_empty():
             return prepared
-        timed, _ = self._timed(raw, watermark)
+        timed, _ = self._timed(raw, watermark, now)
         on = [name for name in (*POSITION, WEIGHT) if name in expired.columns]
         emitted = [prepared.errors]
         for found, reason in ((expired, EXPIRED), (in_part, operator.in_part)):

@@ -45,14 +45,18 @@ def due(policy: Policy, late: pl.Expr, now: int) -> pl.Expr:
 
 
 def _early_due(policy: Policy, now: int) -> pl.Expr:
-    at = pl.lit(now, pl.Int64)
-    if policy.early is Early.EVERY:
-        return pl.min_horizontal(DUE, pl.lit(end_of_period(now, policy.early_period), pl.Int64))
+    at, never = pl.lit(now, pl.Int64), pl.lit(None, pl.Int64)
+    if policy.early is None:
+        return never
+    times = [pl.col(DUE)]
     if policy.early is Early.ON_UPDATE:
-        return pl.min_horizontal(DUE, at)
-    if policy.early is Early.ROWS:
-        return pl.min_horizontal(DUE, pl.when(pl.col(PENDING) >= policy.early_rows).then(at))
-    return pl.lit(None, pl.Int64)
+        times.append(at)
+    if policy.early is Early.EVERY:
+        times.append(pl.lit(end_of_period(now, policy.early_period), pl.Int64))
+    if policy.early_rows:
+        times.append(pl.when(pl.col(PENDING) >= policy.early_rows).then(at))
+    soon = pl.min_horizontal(*times)
+    return pl.when(pl.col(REVISION) < 0).then(soon).otherwise(DUE) if policy.early_once else soon
 
 
 def _late_due(policy: Policy, now: int) -> pl.Expr:

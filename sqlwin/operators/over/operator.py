@@ -51,6 +51,7 @@ from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import SIGN, effective, split, there, weighed
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS, where
+from sqlwin.state.records import least
 
 __all__ = ["ROWS", "OverAggregator"]
 
@@ -289,6 +290,12 @@ class OverAggregator(Results):
             return self._identities(stored(stores, since))
         rows = self.reading.all_rows(stores)
         return self._identities(rows.filter(pl.Series(~self.fullness.at(rows, stores.watermark))))
+
+    def next_full(self, stores: Stores) -> int | None:
+        rows = None if self.fullness.never else self.open_results(stores)
+        if rows is None or rows.is_empty():
+            return None
+        return max(least(rows[TS]) + self.fullness.after, stores.watermark) + 1
 
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if not self.fullness.counting:

@@ -44,6 +44,7 @@ from sqlwin.operators.windows.grouping import EXTENT, Grouping
 from sqlwin.operators.windows.past import PastWindows
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import POSITION, REVISION, TS
+from sqlwin.state.records import least
 from sqlwin.state.session_store import UNTIL
 from sqlwin.windows import Session, Unit
 
@@ -298,6 +299,10 @@ class SessionAggregator(SessionRestoring):
 
     def open_results(self, stores: Stores) -> pl.DataFrame:
         return self.spans.ending(self._closed(stores), END, stores)
+
+    def next_full(self, stores: Stores) -> int | None:
+        there = self.open_results(stores)
+        return None if there.is_empty() else least(there[UNTIL]) + 1
 
     def _closing(self, closing: pl.DataFrame, stores: Stores) -> Iterator[pl.DataFrame]:
         """Those of messages go out full, forced or not: nothing of them is late."""

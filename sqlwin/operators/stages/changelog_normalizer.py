@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.operators.contract import Operator, Stores, bounds
+from sqlwin.operators.contract import Operator, Stores, bounds, next_full
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.weights import SIGN, effective, there, weighed
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS, WEIGHT
@@ -102,6 +102,9 @@ class ChangelogNormalizer:
 
     def next_deadline(self, stores: Stores) -> int | None:
         return self.inner.next_deadline(stores)
+
+    def next_full(self, stores: Stores) -> int | None:
+        return next_full(self.inner, stores)
 
     def known(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What is taken of a batch."""

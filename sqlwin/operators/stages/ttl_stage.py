@@ -24,7 +24,7 @@ from abc import ABC, abstractmethod
 
 import polars as pl
 
-from sqlwin.operators.contract import Stores, Timed
+from sqlwin.operators.contract import Stores, Timed, next_full
 from sqlwin.state.join_ttl_entries import JoinTtlEntries
 from sqlwin.state.lifetimes import Lifetimes
 
@@ -57,6 +57,9 @@ class TtlStage(ABC):
     def next_deadline(self, stores: Stores) -> int | None:
         times = (self.within.next_deadline(stores), self._entries_of(stores).deadline)
         return min((time for time in times if time is not None), default=None)
+
+    def next_full(self, stores: Stores) -> int | None:
+        return next_full(self.within, stores)
 
     def begun(self, stores: Stores, now: int) -> Lifetimes | JoinTtlEntries:
         entries = self._entries_of(stores)

@@ -26,7 +26,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_between, ends_of, start_of
+from sqlwin.kernels.panes import WINDOW_END, earliest, ends_at, ends_between, ends_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import ResultLedger
@@ -35,7 +35,7 @@ from sqlwin.operators.ranks.cohorts import RankedLedger, RankedResults, Ranks, r
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.closed import KEPT, ClosedWindows
-from sqlwin.operators.windows.contents import MESSAGES, Contents
+from sqlwin.operators.windows.contents import MESSAGES, PANES, Contents
 from sqlwin.operators.windows.grouping import LAST, PANE, ROWS, Grouping
 from sqlwin.operators.windows.retention import Retention
 from sqlwin.operators.windows.stores import WindowStores
@@ -172,6 +172,13 @@ class WindowAggregator(RankedResults):
         stores.watermark = max(stores.watermark, watermark)  # a small batch ends no window
         pending = self.ledger.pending(stores, self.retention.reach(stores))
         yield self.ledger.own(self.retention.retired(pending, stores), stores)
+
+    def next_full(self, stores: Stores) -> int | None:
+        if isinstance(self.window, Whole) or stores.watermark == START:
+            return None
+        end = ends_at(stores.watermark, self.window)[0]
+        held = stores[PANES].scan(earliest(end, self.window), END)
+        return None if held.is_empty() else end
 
     # State queries.
 

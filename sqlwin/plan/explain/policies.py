@@ -9,6 +9,7 @@ from sqlwin.instants import format_duration
 from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.kafka_options import IDLE
+from sqlwin.plan.properties.processing_time import by_clock
 from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.secrets import refers
 
@@ -16,11 +17,14 @@ SESSIONS = "each a session of its own"
 
 
 def early(policy: Policy) -> str:
-    if policy.early is Early.EVERY:
-        return f"every {format_duration(policy.early_period)} of processing time"
+    rows = f"{policy.early_rows} row{'s' * (policy.early_rows > 1)} of a window"
+    when = "on each update"
     if policy.early is Early.ROWS:
-        return f"every {policy.early_rows} row{'s' * (policy.early_rows > 1)} of a window"
-    return "on each update"
+        when = f"every {rows}"
+    if policy.early is Early.EVERY:
+        when = f"every {format_duration(policy.early_period)} of processing time"
+        when += f", or {rows}, whichever comes first" if policy.early_rows else ""
+    return f"{when}; each result once" if policy.early_once else when
 
 
 def late(policy: Policy) -> str:
@@ -44,6 +48,8 @@ def retention(policy: Policy, key: str = "its key", changing: bool = False) -> s
 
 def watermark(stream: Stream) -> str:
     """What it goes by; that of a derived stream follows what it is made of."""
+    if by_clock(stream):
+        return f"{stream.ts}, which is processing time: the clock moves it, rows or none"
     if not stream.of:
         return f"{stream.ts} less {format_duration(stream.delay)}{_idle(stream)}"
     behind = f", less {format_duration(stream.delay)}" if stream.delay else ""

@@ -25,7 +25,7 @@ from sqlwin.plan.properties.facts import (
     operator_of,
     sources_of,
 )
-from sqlwin.plan.properties.processing_time import clock_call
+from sqlwin.plan.properties.processing_time import reads_clock
 from sqlwin.schema import type_name
 
 DeclaredStores = Mapping[Node, Sequence[str]]
@@ -49,7 +49,7 @@ def _query(query: Query, stores: DeclaredStores, measured: Measured) -> Iterator
     read = map(topic, dict.fromkeys(sources_of(query.plan)))
     yield from (f"Source: {line}" for line in read if line is not None)
     yield from _stage(query.plan, stores, measured)
-    if clock_call(query.plan) is not None:
+    if reads_clock(query.plan):
         yield "Processing time: each row's is that of the batch that takes it in"
     yield from (f"Warning: {warning}" for warning in undeclared(query))
     seen: dict[Node, Stream] = {}

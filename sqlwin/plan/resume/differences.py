@@ -48,6 +48,7 @@ _CALLED = {
     "early": "EARLY",
     "early_period": "the period of EARLY",
     "early_rows": "the rows of EARLY",
+    "early_once": "ONCE",
     "expired": "EXPIRED",
     "hold": "the grace of EMIT FINAL",
     "instants": "RSTREAM",

@@ -16,6 +16,7 @@ from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import Scalar, Stream
+from sqlwin.plan.properties.processing_time import by_clock, clock_columns
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.scalars import Columns
@@ -59,10 +60,12 @@ class Input:
 
     @cached_property
     def clock(self) -> bool:
-        """Whether its front reads processing time."""
+        """Whether its front, or its event time, reads processing time."""
         where = [] if self.where is None else [self.where]
         read = [*where, *(scalar for _, scalar in self.columns)]
-        return any(scalar.clock is not None for scalar in read)
+        known = clock_columns(self.stream)
+        called = any(s.clock is not None or not known.isdisjoint(s.inputs) for s in read)
+        return called or (self.timed and by_clock(self.stream))
 
     def stores(self) -> list[StoreSpec]:
         """Those that its admission keeps."""

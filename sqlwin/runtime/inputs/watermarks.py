@@ -3,6 +3,8 @@
 Where a source has partitions the minimum over them counts. A watermark never
 goes back, not even when a slow partition shows up late.
 
+A stream of processing time has the clock for its watermark, rows or none.
+
 With an idle timeout a partition that had no row for so long, in processing time, is idle and does
 not hold the watermark back; where all are idle, the one that is ahead counts.
 
@@ -11,6 +13,9 @@ not hold the watermark back; where all are idle, the one that is ahead counts.
 65
 >>> clock.observe("orders", {2: 10}); clock.of("orders")
 65
+>>> clock = Watermarks({"orders": 0}, by_clock=frozenset({"orders"}))
+>>> clock.pass_time(50); clock.of("orders")
+50
 >>> clock = Watermarks({"orders": 0}, idle={"orders": 30})
 >>> clock.observe("orders", {0: 100, 1: 70}, now=1); clock.of("orders"), clock.deadline()
 (70, 31)
@@ -32,13 +37,15 @@ Marks = Mapping[int, int]
 @dataclass
 class Watermarks:
     """delays: microseconds by stream. idle: the timeouts of those that have one. last_input:
-    by stream with one and partition, the processing time of the last batch with rows of it."""
+    by stream with one and partition, the processing time of the last batch with rows of it.
+    by_clock: streams whose event time is processing time."""
 
     delays: dict[str, int]
     idle: Mapping[str, int] = field(default_factory=dict)
     seen: dict[str, dict[int, int]] = field(default_factory=dict)
     reached: dict[str, int] = field(default_factory=dict)
     last_input: dict[str, dict[int, int]] = field(default_factory=dict)
+    by_clock: frozenset[str] = frozenset()
 
     def of(self, stream: str) -> int:
         return self.reached.get(stream, START)
@@ -59,7 +66,9 @@ class Watermarks:
         self.raise_to(stream, self._least(stream, now))
 
     def pass_time(self, now: int) -> None:
-        """Partitions that are idle by now hold nothing back."""
+        """Partitions that are idle by now hold nothing back, and the clock is some watermarks."""
+        for stream in self.by_clock:
+            self.raise_to(stream, now - self.delays[stream])
         for stream in self.idle:
             seen, last_input = self.seen.get(stream, {}), self.last_input.setdefault(stream, {})
             for part in seen.keys() - last_input.keys():  # seen by a run without a timeout

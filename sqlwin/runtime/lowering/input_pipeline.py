@@ -85,7 +85,7 @@ class InputPipeline:
         the host runs the pipeline again where it is known. lost: positions of messages of a
         lost store, which are wanted again, however old.
         """
-        timed, errors = self._timed(raw, watermark)
+        timed, errors = self._timed(raw, watermark, now)
         marks = self._marks(timed)
         selected, failures = self._selected(timed, watermark, now)
         if watermark is None:
@@ -130,9 +130,11 @@ class InputPipeline:
         texted = _with_text(rows, timed_rows, doubtful)
         return with_doubt(texted, doubtful, pl.col(WHOLE)).drop(WHOLE)
 
-    def _timed(self, raw: pl.DataFrame, watermark: int | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def _timed(
+        self, raw: pl.DataFrame, watermark: int | None, now: int
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
         """With computed columns, `__ts` and, where an OFFSET is declared, `__seq` from it."""
-        rows, errors = self._computed(raw, watermark)
+        rows, errors = self._computed(raw, watermark, now)
         stream = self.input.stream
         if stream.offset is not None:
             rows, bad = self._required(rows, stream.offset, "no position", watermark)
@@ -157,7 +159,7 @@ class InputPipeline:
         return rows.filter(reasons.is_null()), errors
 
     def _computed(
-        self, raw: pl.DataFrame, watermark: int | None
+        self, raw: pl.DataFrame, watermark: int | None, now: int
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         errors = no_rejects()
         for name, scalar in self.input.stream.computed:
@@ -166,7 +168,8 @@ class InputPipeline:
                 for c in raw.columns
                 if c in self.input.types
             )
-            done = evaluate(raw, (*declared, (name, scalar)), keep=(PART, SEQ))
+            clocked = raw if scalar.clock is None else _at(raw, now)
+            done = evaluate(clocked, (*declared, (name, scalar)), keep=(PART, SEQ))
             errors = stacked([errors, self._rejected(raw, done, watermark)])
             raw = done.frame
         return raw, errors
@@ -200,7 +203,7 @@ class InputPipeline:
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         numbered = rows.with_row_index(RAW)
         if self.input.clock:
-            numbered = numbered.with_columns(pl.lit(now, pl.Int64).cast(INSTANT).alias(NOW))
+            numbered = _at(numbered, now)
         wanted = (*POSITION, *self.input.carried, RAW)
         done = evaluate(numbered, self.input.columns, self.input.where, keep=wanted)
         selected = self._with_blanks(numbered, done) if self.input.blanks else done.frame
@@ -267,6 +270,11 @@ class InputPipeline:
         if ts is not None and ts in rows.columns:
             timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
         return rejects(self.input.stream.name, timed, reasons, watermark)
+
+
+def _at(rows: pl.DataFrame, now: int) -> pl.DataFrame:
+    """With the processing time that calls read."""
+    return rows.with_columns(pl.lit(now, pl.Int64).cast(INSTANT).alias(NOW))
 
 
 def _stamped(rows: pl.DataFrame, column: str) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from sqlwin.plan.properties.facts import (
     window_of,
     window_policy,
 )
+from sqlwin.plan.properties.processing_time import behind_clock, by_clock
 from sqlwin.plan.properties.recovery import corrects
 from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.inputs.input import Input
@@ -52,6 +53,16 @@ class Lowered:
         """The streams whose watermarks count; one read without event time holds up no other."""
         timed = [each.stream.name for each in self.inputs if each.timed]
         return tuple(dict.fromkeys(timed or self.streams))
+
+    @cached_property
+    def by_clock(self) -> frozenset[str]:
+        """Names of the streams whose watermark is processing time."""
+        return frozenset(name for name, each in self.streams.items() if by_clock(each))
+
+    @cached_property
+    def behind_clock(self) -> int | None:
+        """As of `plan.properties.processing_time`."""
+        return behind_clock(self.query.plan)
 
     @cached_property
     def tables(self) -> frozenset[str]:

@@ -57,7 +57,7 @@ class Flow:
 
 class ChainTask:
     """Arguments as of `Task`. A lost message store is filled again where there is one stage, and
-    refused where there are more."""
+    refused where there are more, or where rows have the time at which they came."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ChainTask:
     ) -> None:
         self.chain = chain
         blobs_of = [stage_blobs(blobs, chain, at) for at in range(len(chain.stages))]
-        if len(blobs_of) > 1 and lazy is not None:
+        if lazy is not None and (len(blobs_of) > 1 or chain.clock):
             for stage, own in zip(chain.stages, blobs_of, strict=True):
                 refuse_loss(stage, TaskState(own).metadata(), [] if own is None else own.names())
             lazy = None

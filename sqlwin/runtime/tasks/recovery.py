@@ -105,12 +105,13 @@ def recovery(
 
 
 def refuse_loss(query: Lowered, metadata: dict[str, Any], names: Collection[str]) -> None:
-    """StateError for a stage of a chain whose message store is lost: the stages below made its
-    messages, and a replay does not make them emit those again."""
+    """StateError for a stage whose lost message store a replay cannot fill: of a chain, for the
+    stages below do not emit their messages again; of processing time, for rows had another."""
     if lost(query, metadata, names) is not None:
+        whose = "rows with a processing time" if any(each.clock for each in query.inputs) else ""
         raise StateError(
-            "the message store of a query over the results of others is lost, and a replay "
-            "cannot fill it: start with a new store, from the first message"
+            f"the message store of a query over {whose or 'the results of others'} is lost, and a "
+            "replay cannot fill it: start with a new store, from the first message"
         )
 
 

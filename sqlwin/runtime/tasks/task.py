@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.operators.contract import DOUBT, Restoring, Stores
+from sqlwin.operators.contract import DOUBT, Restoring, Stores, next_full
 from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
@@ -93,7 +93,8 @@ class Task:
         self.projection = OutputProjection(query)
         hold = 0 if query.policy is None else query.policy.hold
         delays = {name: each.delay + hold for name, each in query.streams.items()}
-        self.clock = Watermarks(delays, idle_timeouts(query.streams.values()))
+        idle, clocked = idle_timeouts(query.streams.values()), query.by_clock
+        self.clock = Watermarks(delays, idle, by_clock=clocked)
         for name, each in query.streams.items():
             if each.of:  # none of its plans has come to any time yet
                 self.clock.seen[name] = dict.fromkeys(range(len(each.of)), START)
@@ -225,8 +226,14 @@ class Task:
         """The next processing time at which a tick may emit; None where nothing is pending."""
         operator = self.query.operator
         own = None if operator is None else operator.next_deadline(self.stores)
-        known = [at for at in (own, self.clock.deadline()) if at is not None]
+        known = [at for at in (own, self.clock.deadline(), self._full_at()) if at is not None]
         return min(known, default=None)
+
+    def _full_at(self) -> int | None:
+        """When the clock, as a watermark, makes a result full; None where event time does."""
+        behind = self.query.behind_clock
+        full = None if behind is None else next_full(self.query.operator, self.stores)
+        return None if behind is None or full is None else full + behind
 
     def edge(self) -> tuple[object, ...]:
         """Changes when a window opens or anything is purged: when state is to be flushed."""

@@ -26,17 +26,17 @@ from sqlwin.functions import never
 from sqlwin.functions.core.volatility import Volatility
 from sqlwin.functions.table import find
 from sqlwin.plan.ir.nodes import Node
-from sqlwin.plan.ir.streams import ClockCall
-from sqlwin.plan.properties.facts import keeps_state
-from sqlwin.plan.properties.processing_time import clock_call
+from sqlwin.plan.ir.streams import ClockCall, Stream
+from sqlwin.plan.properties.facts import keeps_state, sources_of
+from sqlwin.plan.properties.processing_time import by_clock, clock_call
 
 Expr = exp.Expr
 LEGAL = (
     "NOW() in SELECT and WHERE of a query without a window, GROUP BY, OVER or join; "
     "RETAIN or a TTL for what is old; a column of the stream"
 )
-WINDOWS = "windows of processing time are not supported yet: a window goes by event time"
-WINDOWS_LEGAL = "an event-time column: DESCRIPTOR(ts), TUMBLE(ts, …), ORDER BY ts"
+WINDOWS = "a window goes by a column, and one of processing time is declared in CREATE STREAM"
+WINDOWS_LEGAL = "pt AS PROCTIME() there, then DESCRIPTOR(pt), TUMBLE(pt, …), ORDER BY pt"
 _PLACE = "place"
 
 
@@ -90,6 +90,11 @@ def is_clock(name: str) -> bool:
     return volatility(exp.Anonymous(this=name)) is Volatility.PROCESSING_TIME
 
 
+def is_proctime(tree: Expr) -> bool:
+    """Whether an expression is PROCTIME() and nothing else."""
+    return isinstance(tree, exp.Anonymous) and _name(tree) == "proctime" and not tree.expressions
+
+
 def _name(node: exp.Func) -> str:
     return (node.name if isinstance(node, exp.Anonymous) else str(node.sql_name())).lower()
 
@@ -116,3 +121,19 @@ def refuse_clock(plan: Node) -> None:
             "keeps state would depend on how its input is cut into batches"
         )
         raise QueryError(message, call.span, legal=LEGAL)
+
+
+def refuse_two_times(plan: Node) -> None:
+    """QueryError where a query reads a stream by its event time and by processing time: a stream
+    has one watermark in a query."""
+    seen: dict[str, Stream] = {}
+    for stream in sources_of(plan):
+        other = seen.setdefault(stream.name, stream)
+        clocked = next((s for s in (stream, other) if by_clock(s)), None)
+        if clocked is None or other.ts == stream.ts:
+            continue
+        call = dict(clocked.computed)[str(clocked.ts)].clock
+        assert call is not None
+        message = f"{stream.name} is read by two times, {other.ts} and {stream.ts}, in one query"
+        legal = "a query for each of them, or a second stream declared for the same source"
+        raise QueryError(message, call.span, legal=legal)

@@ -46,6 +46,9 @@ def version_of(pair: Pair, scope: Scope, as_of: ast.Name) -> str | None:
 
     None for a static table, which has one version.
     """
+    if as_of.text == ast.NOW:
+        _as_of_now(pair, as_of)
+        return None
     run = ast.Run(as_of.text, as_of.text, as_of.span)
     tree = scope.resolved(scope.dotted(as_of.text), run)
     if pair.right.input.static:
@@ -57,6 +60,16 @@ def version_of(pair: Pair, scope: Scope, as_of: ast.Name) -> str | None:
         raise QueryError(message, as_of.span, legal=", ".join(time for time in times if time))
     pair.event_time = ast.Name(name, as_of.span)
     return ">="
+
+
+def _as_of_now(pair: Pair, call: ast.Name) -> None:
+    """As of processing time a static table is looked up, and nothing that changes row by row."""
+    if not pair.right.input.static:
+        message = (
+            f"{pair.right.input.side.name} is no static table, and its versions go by an event time"
+        )
+        legal = "JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency"
+        raise QueryError(message, call.span, legal=legal)
 
 
 def _compared(pair: Pair, term: Term) -> Compared | None:

@@ -7,20 +7,21 @@ own name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import Scan, StaticScan
+from sqlwin.plan.properties.processing_time import is_clock
 from sqlwin.plan.properties.times import preferred
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
 from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
 from sqlwin.sql.joins.slides import Slides, refuse_more, slides
 from sqlwin.sql.joins.stays import Staying, staying, windowless
-from sqlwin.sql.relations.relation import JoinSide, Relation, candidates
+from sqlwin.sql.relations.relation import JoinSide, Relation, candidates, timed_as_clock
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
 from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
 from sqlwin.sql.sources.versions import versions
@@ -294,19 +295,30 @@ _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 
 
 def _meant(relation: Relation, compared: Sequence[exp.Column]) -> Relation:
-    """A derived stream by the event time that conditions compare, where they do."""
+    """A stream by the event time that conditions compare, where they do: any of a derived one, and
+    processing time of one that is declared."""
     stream = relation.stream
-    if stream is None or not stream.of or relation.versions is not None:
+    if stream is None or relation.versions is not None:
         return relation
+    found = [tree.name for tree in _columns(relation, compared)]
+    if not stream.of:
+        clock = next((name for name in found if is_clock(stream, name)), None)
+        if clock is None or stream.ts in found:
+            return relation
+        return replace(relation, base=Scan(timed_as_clock(stream, clock)))
+    timed = [name for name in found if name in candidates(stream)]
+    best = preferred(stream, timed) if timed else None
+    return relation if best is None else replace(relation, base=Scan(timed_as(stream, best)))
+
+
+def _columns(relation: Relation, compared: Sequence[exp.Column]) -> Iterator[exp.Column]:
+    """Those of its stream that are compared."""
     lower = [name.lower() for name in relation.names]
-    found = []
     for node in compared:
         name = relation.find(node.name) if node.table.lower() in ("", *lower) else None
         tree = None if name is None else relation.expression(name)
-        if isinstance(tree, exp.Column) and tree.name in candidates(stream):
-            found.append(tree.name)
-    best = preferred(stream, found) if found else None
-    return relation if best is None else replace(relation, base=Scan(timed_as(stream, best)))
+        if isinstance(tree, exp.Column):
+            yield tree
 
 
 def _compared(conditions: Sequence[ast.Run]) -> list[exp.Column]:

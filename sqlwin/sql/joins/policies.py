@@ -74,12 +74,15 @@ def _counted(match: Match | None) -> bool:
 
 
 def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool) -> None:
-    if isinstance(given.early, ast.Early) and isinstance(given.early.every, ast.Count):
+    if given.early is not None and given.early.once:
+        message = "EARLY … ONCE is of windows, and each pair of a join is emitted once as it is"
+        raise QueryError(message, given.span, legal="EARLY EVERY INTERVAL '1' MINUTE")
+    if given.early is not None and given.early.rows is not None:
         message = (
             "EARLY EVERY n ROWS counts the rows of a window, and each row of a join has its own"
         )
         legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
-        raise QueryError(message, given.early.every.span, legal=legal)
+        raise QueryError(message, given.early.rows.span, legal=legal)
     if given.timeout is not None and not waits:
         message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
         raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.properties.processing_time import is_clock
 from sqlwin.schema import TIMESTAMP
 from sqlwin.sql.expressions.calls import AggregateCall, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
@@ -122,7 +124,7 @@ def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
     stream = relation.stream
     assert stream is not None
     names = [_column(relation, key) for key in order]
-    ts = stream.ts or _instant(relation, names[0])
+    ts = _by_clock(stream, names[0]) or stream.ts or _instant(relation, names[0])
     if stream.of:
         ts = names[0] if names[0] in candidates(stream) else None
     if ts is None or names[0] != ts:
@@ -131,6 +133,11 @@ def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
     behind = names[1:] == [stream.offset] and stream.offset is not None
     by_position = behind and one_way
     return Time(order[0].descending, by_position, keyed=len(order) > 1 and not by_position)
+
+
+def _by_clock(stream: Stream, name: str | None) -> str | None:
+    """The column, if it is processing time."""
+    return name if name is not None and is_clock(stream, name) else None
 
 
 def _column(relation: Relation, key: Key) -> str | None:

@@ -31,6 +31,7 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.properties.facts import join_of, untimed_streams
+from sqlwin.plan.properties.processing_time import is_clock
 from sqlwin.plan.properties.times import delay_in
 from sqlwin.schema import TIMESTAMP, Column, Schema, type_name
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, known_column, scalar
@@ -238,6 +239,8 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
     stream = relation.stream
     assert stream is not None
     expr = relation.expression(name)
+    if isinstance(expr, exp.Column) and is_clock(stream, expr.name):
+        return replace(relation, base=Scan(timed_as_clock(stream, expr.name)))
     if stream.of and isinstance(expr, exp.Column):
         return replace(relation, base=Scan(_retimed(stream, expr.name, span)))
     if stream.ts is not None and not (isinstance(expr, exp.Column) and expr.name == stream.ts):
@@ -255,6 +258,11 @@ def with_event_time(relation: Relation, name: str, span: Span) -> Relation:
         raise QueryError(message, span, legal=legal)
     undeclared = stream.undeclared or stream.ts is None
     return replace(relation, base=Scan(replace(stream, ts=expr.name, undeclared=undeclared)))
+
+
+def timed_as_clock(stream: Stream, name: str) -> Stream:
+    """A declared stream by a column of processing time."""
+    return replace(stream, ts=name, delay=0, undeclared=False)
 
 
 def _retimed(stream: Stream, name: str, span: Span) -> Stream:

@@ -43,6 +43,7 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.plan.ir.streams import Changelog
 from sqlwin.plan.options.connectors import APPEND, DEBEZIUM, RETRACT
 from sqlwin.plan.properties.edges import written
+from sqlwin.plan.properties.processing_time import clock_columns
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import Column, Schema
 from sqlwin.sql.sources.derived import timed_by_itself
@@ -63,6 +64,11 @@ def with_changelog(created: ast.CreateStream, made: Stream) -> Stream:
     options = dict(made.options)
     mode, op = options.get("changelog", APPEND), options.get("changelog.op", "op")
     key = primary_key(created, made)
+    if mode != APPEND and clock_columns(made):
+        message = f"the rows of {made.name} change, and one that is taken back came at another time"
+        raise QueryError(
+            message, created.span, legal="changelog = 'append', or no PROCTIME() column"
+        )
     if mode == APPEND:
         if "changelog.op" in options:
             message = f"stream {made.name} has an option 'changelog.op', and no changelog"

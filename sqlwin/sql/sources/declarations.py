@@ -24,6 +24,7 @@ from sqlwin.plan.options.connectors import (
     connector_of,
 )
 from sqlwin.plan.options.connectors import check as check_options
+from sqlwin.plan.properties.processing_time import clock_columns
 from sqlwin.schema import (
     CHANGELOG_NAMES,
     RESERVED,
@@ -37,7 +38,7 @@ from sqlwin.schema import (
 from sqlwin.secrets import hidden
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, scalar
-from sqlwin.sql.expressions.volatile import LEGAL, clock_in
+from sqlwin.sql.expressions.volatile import clock_in, is_proctime
 from sqlwin.sql.relations.relation import nearest, of_stream
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
@@ -49,14 +50,18 @@ _ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
 _TAIL = re.compile(
     rf"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+(?:{QUOTED})|\s)*\Z", re.IGNORECASE
 )
+_PROCTIME = re.compile(r"\s*PROCTIME\s*\(\s*\)\s*", re.IGNORECASE)
 _DELAY = re.compile(r"\s*(\w+|`(?:[^`]|``)+`)\s*(?:-\s*(.*))?\Z", re.DOTALL)
 _INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
 
 
 def is_static(created: ast.CreateStream) -> bool:
-    """CREATE TABLE with no watermark, and no changelog, whose changes come as time goes."""
+    """CREATE TABLE with no watermark, no changelog, whose changes come as time goes, and no column
+    of processing time, which says of each row when it came."""
     changes = dict(created.options).get("changelog", APPEND) != APPEND
-    return created.kind == "TABLE" and not created.watermarks and not changes
+    runs = (c.expression.original for c in created.columns if c.expression is not None)
+    timed = bool(created.watermarks) or any(map(_PROCTIME.fullmatch, runs))
+    return created.kind == "TABLE" and not timed and not changes
 
 
 def is_sink(created: ast.CreateStream) -> bool:
@@ -204,22 +209,21 @@ def _computed(made: Stream, columns: Sequence[ast.ColumnDef]) -> Stream:
             run = column.expression
             tree = parsed(run)
             refuse_calls(tree, run, "a computed column")
-            _refuse_clock(tree, run)
+            _refuse_clock(tree, run, column.name)
             so_far = replace(made, computed=tuple(computed))
             resolved = Scope(of_stream(so_far)).resolved(tree, run)
             computed.append((_own(column.name), scalar(resolved, so_far.schema, run)))
     return replace(made, computed=tuple(computed))
 
 
-def _refuse_clock(tree: Expr, run: ast.Run) -> None:
-    """Any query may read the column, as a key or an event time too."""
+def _refuse_clock(tree: Expr, run: ast.Run, column: ast.Name) -> None:
+    """A column is processing time itself; what is computed from it reads the column."""
     call = clock_in(tree, run.span)
-    if call is not None:
-        message = (
-            f"{call.text} is the time when a batch is worked on, which no column of a "
-            "stream is: a query that keeps state would depend on how its input is cut into batches"
-        )
-        raise QueryError(message, call.span, legal=LEGAL)
+    if call is not None and not is_proctime(tree):
+        other = "" if call.text.upper() == "PROCTIME()" else f", not {call.text}"
+        message = f"a column of a stream that goes by the clock is PROCTIME() alone{other}"
+        legal = f"{column.text} AS PROCTIME(), and a column behind it that is computed from it"
+        raise QueryError(message, call.span, legal=legal)
 
 
 def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int]:
@@ -231,6 +235,10 @@ def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int
             "a stream has one watermark", more[0].column.span, legal="one WATERMARK FOR"
         )
     column = _column(made.schema, first.column)
+    if column.name in clock_columns(made):
+        message = f"{column.name} is processing time, of which the clock is the watermark"
+        legal = f"no WATERMARK: DESCRIPTOR({column.name}), ORDER BY {column.name}"
+        raise QueryError(message, first.column.span, legal=legal)
     if column.type != TIMESTAMP:
         from sqlwin.sql.relations.as_time import as_time
 

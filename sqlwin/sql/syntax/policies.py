@@ -50,8 +50,14 @@ class PolicyRules(Transformer[Token, Any]):
         return Clause("EMIT", given, word(meta, "EMIT"))
 
     def early(self, meta: Meta, children: Children) -> Clause:
-        every = found(children, ast.Duration) or found(children, ast.Count)
-        return Clause("EARLY", ast.Early(every), meta_span(meta))
+        once = any(isinstance(c, Token) and c.type == "ONCE" for c in children)
+        every, rows = found(children, ast.Duration), found(children, ast.Count)
+        amounts = [c for c in children if isinstance(c, ast.Duration | ast.Count)]
+        if len(amounts) > 1 and (every is None or rows is None):
+            message = f"EARLY EVERY takes one {'duration' if rows is None else 'number of rows'}"
+            legal = "EARLY EVERY INTERVAL '10' SECOND OR 100 ROWS"
+            raise QueryError(message, amounts[1].span, legal=legal)
+        return Clause("EARLY", ast.Early(every, rows, once), meta_span(meta))
 
     def on_close(self, meta: Meta, children: Children) -> Clause:
         timeout = found(children, ast.Duration)

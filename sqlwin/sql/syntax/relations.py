@@ -34,7 +34,10 @@ class RelationRules(Transformer[Token, Any]):
         return Clause("alias", named(children[-1]), meta_span(meta))
 
     def as_of(self, meta: Meta, children: Children) -> Clause:
-        return Clause("as of", children[-1], meta_span(meta))
+        last = children[-1]
+        if isinstance(last, Token):
+            last = ast.Name(ast.NOW, meta_span(meta))
+        return Clause("as of", last, meta_span(meta))
 
     # --- joins ---
 

@@ -220,11 +220,18 @@ class Late:
     span: Span
 
 
+NOW = "PROCTIME()"
+"""As the time of FOR SYSTEM_TIME AS OF; no name has brackets."""
+
+
 @dataclass(frozen=True)
 class Early:
-    """every: an amount of time or rows; None: ON UPDATE."""
+    """every: the period; rows: how many; either of them, or both; none: ON UPDATE. once: a result
+    is emitted early but once."""
 
-    every: Amount | None
+    every: Duration | None
+    rows: Count | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,9 @@ def queried(given: ast.Policies, window: Window, rules: Callable[[ast.Policies],
 
 def unending(given: ast.Policies) -> Policy:
     """Of what is full only at the end of input: each update is sent, if nothing else is said."""
+    if given.early is not None and given.early.once:
+        message = "EARLY … ONCE is of results that become full later, and these never do"
+        raise QueryError(message, given.span, legal="EARLY EVERY INTERVAL '10' SECOND")
     return policy(given, None, None, early=Early.ON_UPDATE)
 
 
@@ -171,15 +174,16 @@ def _early(given: ast.Policies, default: Early | None) -> dict[str, Any]:
         elif given.on_close is not None or given.final is not None:
             default = None
         return {"early": default}
-    if isinstance(clause.every, ast.Count):
-        if clause.every.rows < 1:
+    made: dict[str, Any] = {"early": Early.ON_UPDATE, "early_once": clause.once}
+    if clause.rows is not None:
+        if clause.rows.rows < 1:
             message = "EARLY EVERY n ROWS needs at least 1"
-            raise QueryError(message, clause.every.span, legal="EARLY EVERY 100 ROWS")
-        return {"early": Early.ROWS, "early_rows": clause.every.rows}
-    if isinstance(clause.every, ast.Duration):
+            raise QueryError(message, clause.rows.span, legal="EARLY EVERY 100 ROWS")
+        made |= {"early": Early.ROWS, "early_rows": clause.rows.rows}
+    if clause.every is not None:
         period = _period("EARLY EVERY", clause.every, "EARLY ON UPDATE")
-        return {"early": Early.EVERY, "early_period": period}
-    return {"early": Early.ON_UPDATE}
+        made |= {"early": Early.EVERY, "early_period": period}
+    return made
 
 
 def _ignores(given: ast.Policies, grace: ast.Duration | None) -> bool:

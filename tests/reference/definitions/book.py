@@ -141,7 +141,7 @@ class Book:
         """An open one goes with what replaces it; where nothing need do so, by itself too."""
         weighted = self.definition.weighted
         if not self.late(window):
-            return wait_early(self.policy, own, 1, now) if weighted else None
+            return wait_early(self.policy, own, 1, now, again=True) if weighted else None
         if self.definition.by_count:
             return None
         return wait_late(self.policy, self.full(window) or not weighted, own, 1, now)
@@ -153,7 +153,8 @@ class Book:
         if self.late(window):
             after = wait_late(self.policy, self.full(window), known, rows, now)
         else:
-            after = wait_early(self.policy, known, rows, now)
+            again = window.row_key in self.emitted.last
+            after = wait_early(self.policy, known, rows, now, again)
         if after is not None:
             self.waiting[window.row_key] = after
 

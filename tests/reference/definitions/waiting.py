@@ -23,14 +23,20 @@ class Waiting:
     due: int | None = None
 
 
-def wait_early(policy: Policy, known: Waiting, rows: int, now: int) -> Waiting | None:
-    """Of an open window that `rows` more came to; None: nothing is kept of it."""
+def wait_early(
+    policy: Policy, known: Waiting, rows: int, now: int, again: bool = False
+) -> Waiting | None:
+    """Of an open window that `rows` more came to; None: nothing is kept of it. again: it was
+    emitted before."""
     if policy.early is None:
         return None
     rows += known.rows
+    if policy.early_once and again:
+        return Waiting(rows, known.due)
+    enough = bool(policy.early_rows) and rows >= policy.early_rows
     if policy.early is Early.ROWS:
-        return _since(known, rows, now if rows >= policy.early_rows else None)
-    period = policy.early_period if policy.early is Early.EVERY else 0
+        return _since(known, rows, now if enough else None)
+    period = policy.early_period if policy.early is Early.EVERY and not enough else 0
     return _since(known, rows, end_of_period(now, period))
 
 
