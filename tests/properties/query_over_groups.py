@@ -10,6 +10,7 @@ from tests.properties.query_groups import HAVINGS, windowed
 from tests.properties.question import Question, predicates
 
 BY_KEY = "PARTITION BY k ORDER BY {e}"
+_AROUND = "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING"
 CALLS = [
     f"SUM(COUNT(*)) OVER ({BY_KEY} ROWS 2 PRECEDING)",
     f"SUM(i) - LAG(SUM(i)) OVER ({BY_KEY})",
@@ -20,6 +21,10 @@ CALLS = [
     "SUM(COUNT(*)) OVER (PARTITION BY {w}, {e})",
     "RANK() OVER (PARTITION BY {w}, {e} ORDER BY COUNT(*) DESC)",
     "COUNT(*) OVER (PARTITION BY {w}, {e} ORDER BY COUNT(*))",
+    "DENSE_RANK() OVER (PARTITION BY {e} ORDER BY COUNT(*))",
+    "CUME_DIST() OVER (PARTITION BY {w}, {e}, COUNT(*) ORDER BY MAX(id) DESC)",
+    "LEAD(MAX(id)) OVER (PARTITION BY {w}, {e} ORDER BY MAX(id))",
+    f"SUM(MAX(id)) OVER (PARTITION BY {{w}}, {{e}} ORDER BY MAX(id) {_AROUND})",
 ]
 """w, e: the bounds of the window, for sqlwin and for DuckDB."""
 

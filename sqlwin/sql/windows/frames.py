@@ -124,6 +124,13 @@ def _exclude(given: ast.Name | None) -> Exclude:
         raise QueryError(message, given.span, legal=legal) from None
 
 
+def measured_along(frame: ast.FrameSpec | None) -> bool:
+    """Whether it is a RANGE with a distance, which is one along the only key."""
+    if frame is None or frame.unit != "RANGE":
+        return False
+    return any(bound is not None and bound.amount is not None for bound in (frame.start, frame.end))
+
+
 def _refuse_distance(frame: ast.FrameSpec, time: Time) -> None:
     what = "the event time alone" if time.timed else "one key alone"
     for bound in (frame.start, frame.end):
