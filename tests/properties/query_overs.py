@@ -55,6 +55,8 @@ def frames(draw: DrawFn) -> Framed:
     unit = draw(st.sampled_from(["ROWS", "RANGE"]))
     if not has("frames") or draw(st.booleans()):
         return Framed(unit, -draw(st.integers(0, 8)), 0)
+    if draw(st.integers(0, 15)) == 0:
+        return Framed(unit, *draw(st.sampled_from([(-1, -3), (-2, -6), (3, 1)])))
     low = draw(st.none() | st.integers(-6, 3))
     least = -6 if low is None else low
     high = draw(st.none() | st.integers(least, max(least, 5)))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pyarrow as pa
+from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import OverAggregate, OverCall, WindowAggregate
@@ -21,7 +22,7 @@ from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.calls import AggregateCall, call_at
-from sqlwin.sql.expressions.scalars import Expr, parsed, word
+from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed, word
 from sqlwin.sql.over import ranks, top_n
 from sqlwin.sql.over.above import Carrying, done, needs_over, no_over, plain
 from sqlwin.sql.over.analytic import mirrored, rewritten
@@ -34,7 +35,7 @@ from sqlwin.sql.sources.from_clause import stream_time
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import LEGAL, Time, frame_of, measured_along
 from sqlwin.sql.windows.policies import extent_of, final, unending
-from sqlwin.windows import Frame
+from sqlwin.windows import Frame, Unit
 
 Keys = tuple[Key, ...]
 
@@ -201,6 +202,9 @@ class Window:
 
     def aggregate(self, call: AggregateCall, node: Expr) -> Expr:
         frame = frame_of(self.spec, self.ordered)
+        if frame is None:  # as that of the row alone, of which no row counts
+            frame, none = Frame(Unit.ROWS, 0, 0), conjoined(call.where, exp.false())
+            call = replace(call, where=none)
         if self.time.descending:
             call = mirrored(call, node, self.run)
         return self.column(call, frame, named=True)
