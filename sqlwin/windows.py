@@ -18,11 +18,12 @@ JoinWindow(unit=<Unit.RANGE: 'RANGE'>, low=-5, high=60)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from math import gcd
 from typing import Any
 
+from sqlwin.added import ADDED
 from sqlwin.instants import DAY
 
 
@@ -257,13 +258,15 @@ class Frame:
 
     Microseconds under RANGE, rows under ROWS. None: unbounded on that side. A
     negative number lies on the other side: `following=-1` is 1 PRECEDING.
-    A frame may be empty.
+    A frame may be empty. instant: all rows of a partition are of one instant, as its window's end
+    names it.
     """
 
     unit: Unit
     preceding: int | None
     following: int | None = 0
     exclude: Exclude = Exclude.NO_OTHERS
+    instant: bool = field(default=False, repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         if None not in (self.preceding, self.following) and self.preceding + self.following < 0:  # type: ignore[operator]
@@ -274,6 +277,15 @@ class Frame:
         """Whether a bound is a distance, of time or of another key; else only of peers."""
         ends = (self.preceding, self.following)
         return self.unit is Unit.RANGE and any(end not in (None, 0) for end in ends)
+
+    @property
+    def in_time(self) -> Frame:
+        """How far it reaches in event time: no further than its partition.
+
+        >>> Frame(Unit.ROWS, None, None, instant=True).in_time == Frame(Unit.RANGE, 0, 0)
+        True
+        """
+        return Frame(Unit.RANGE, 0, 0) if self.instant else self
 
 
 @dataclass(frozen=True)
@@ -297,7 +309,7 @@ class Reach:
     @classmethod
     def of(cls, frames: Iterable[Frame]) -> Reach | None:
         """None where some frame has no end, or ends as so many rows have followed."""
-        every = list(frames)
+        every = [frame.in_time for frame in frames]
         if any(f.following is None or (f.unit is Unit.ROWS and f.following > 0) for f in every):
             return None
         timed = [f for f in every if f.unit is Unit.RANGE]

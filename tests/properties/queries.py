@@ -12,7 +12,13 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.properties import query_chains, query_groups, query_overs, query_sessions
+from tests.properties import (
+    query_chains,
+    query_groups,
+    query_over_groups,
+    query_overs,
+    query_sessions,
+)
 from tests.properties.features import has
 from tests.properties.query_policies import by_hours, counted, ranked, timed
 from tests.properties.question import Question
@@ -40,7 +46,7 @@ def questions() -> SearchStrategy[Question]:
     kinds += [_case(query_overs.tops, ranked())] if has("top") else []
     if has("orders") and has("analytic"):
         kinds += [_case(query_overs.timeless, by_hours())]  # RETAIN n ROWS is refused there
-    kinds += [chained()] * 2 if has("chains") else []
+    kinds += [chained(), chained(), over_groups()] if has("chains") else []
     return st.one_of(kinds)
 
 
@@ -49,6 +55,11 @@ def chained() -> SearchStrategy[Question]:
     numbered = _case(query_chains.by_number, by_hours())  # RETAIN n ROWS is refused there
     some = _case(query_chains.chains, timed())
     return st.one_of(some, some, some, numbered)
+
+
+def over_groups() -> SearchStrategy[Question]:
+    """OVER beside GROUP BY."""
+    return _case(query_over_groups.over_groups, by_hours())
 
 
 def united() -> SearchStrategy[Question]:

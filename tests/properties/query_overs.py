@@ -55,6 +55,8 @@ def frames(draw: DrawFn) -> Framed:
     unit = draw(st.sampled_from(["ROWS", "RANGE"]))
     if not has("frames") or draw(st.booleans()):
         return Framed(unit, -draw(st.integers(0, 8)), 0)
+    if draw(st.integers(0, 15)) == 0:
+        return Framed(unit, *draw(st.sampled_from([(-1, -3), (-2, -6), (3, 1)])))
     low = draw(st.none() | st.integers(-6, 3))
     least = -6 if low is None else low
     high = draw(st.none() | st.integers(least, max(least, 5)))
@@ -152,11 +154,30 @@ DISTANT = [_along(c, k, f) for c in ("SUM(i)", "COUNT(*)") for k in _ALONE for f
 """Frames with a distance along a key that is not event time."""
 
 
+INSTANT: list[Columns] = [
+    ("SUM(i) OVER (PARTITION BY ts)", "SUM(i) OVER (PARTITION BY us)"),
+    (
+        "LEAD(id) OVER (PARTITION BY ts, k ORDER BY i)",
+        "LEAD(id) OVER (PARTITION BY us, k ORDER BY i NULLS FIRST, seq)",
+    ),
+    (
+        "DENSE_RANK() OVER (PARTITION BY ts ORDER BY i DESC)",
+        "DENSE_RANK() OVER (PARTITION BY us ORDER BY i DESC NULLS LAST)",
+    ),
+    (
+        "COUNT(*) OVER (PARTITION BY ts ORDER BY k, id ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)",
+        "COUNT(*) OVER (PARTITION BY us ORDER BY k NULLS FIRST, id "
+        "ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)",
+    ),
+]
+"""Partitions of one instant."""
+
+
 @st.composite
 def analytic(draw: DrawFn) -> Columns:
     by = partitioned(draw(partitions()))
     if has("orders") and draw(st.booleans()):
-        return draw(ordered(by))
+        return draw(st.one_of(ordered(by), ordered(by), st.sampled_from(INSTANT)))
     mine, theirs_ = draw(st.sampled_from(ANALYTIC))
     return mine.format(by=by), theirs_.format(by=by)
 

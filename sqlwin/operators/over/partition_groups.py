@@ -68,7 +68,7 @@ class PartitionGroup:
         """Calls that wait for rows to follow, not only for time."""
         if not self.timed:
             return ()
-        return tuple(c for c in self.calls if c.frame.unit is Unit.ROWS and _after(c.frame) > 0)
+        return tuple(c for c in self.calls if _waits(c.frame.in_time))
 
     @cached_property
     def peers(self) -> bool:
@@ -82,13 +82,14 @@ class PartitionGroup:
     def based(self) -> tuple[FrameCall, ...]:
         if self.kept:
             return ()
-        return tuple(call for call in self.calls if call.frame.preceding is None)
+        return tuple(call for call in self.calls if call.frame.in_time.preceding is None)
 
     def _frames(self, unit: Unit) -> list[Frame]:
         """Those that say how far in time, or how many rows before and behind, a row is read."""
         if not self.timed:
             return []
-        return [call.frame for call in self.calls if call.frame.unit is unit]
+        frames = (call.frame.in_time for call in self.calls)
+        return [frame for frame in frames if frame.unit is unit]
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class PartitionGroups:
 
 def groups_of(calls: tuple[FrameCall, ...]) -> PartitionGroups:
     """In the order of their first calls."""
-    kept = any(call.frame.following is None or not call.timed for call in calls)
+    kept = any(call.frame.in_time.following is None or not call.timed for call in calls)
     scopes = list(dict.fromkeys(call.scope for call in calls))
     return PartitionGroups(
         tuple(
@@ -141,6 +142,10 @@ def _before(frame: Frame) -> int:
     if frame.preceding is not None:
         return max(frame.preceding, 0)
     return 0 if frame.following is None else max(-frame.following, 0)
+
+
+def _waits(frame: Frame) -> bool:
+    return frame.unit is Unit.ROWS and _after(frame) > 0
 
 
 def _after(frame: Frame) -> int:

@@ -83,7 +83,7 @@ class OverStores:
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        return tuple(call.frame for call in self.calls)
+        return tuple(call.frame.in_time for call in self.calls)
 
     @property
     def never_full(self) -> bool:

@@ -104,10 +104,10 @@ class Touching:
     def _near(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Rows that may be touched, in order."""
         calls = self.reading.groups.calls
-        if any(call.frame.unit is Unit.ROWS or not call.timed for call in calls):
+        frames = [call.frame.in_time for call in calls]
+        if any(f.unit is Unit.ROWS for f in frames) or not all(c.timed for c in calls):
             return self._of_partition(self.reading.all_rows(stores), batch)
         lo, hi = bounds(batch[TS])
-        frames = [call.frame for call in calls]
         after = [frame.preceding for frame in frames]
         until = END if None in after else hi + max(a for a in after if a is not None)
         since = START if self.fullness.never else lo - self.fullness.after

@@ -222,7 +222,8 @@ def frame(frame: Frame, measure: Unit | None = None) -> str:
     end = _bound(frame.following, measure, "following", "preceding")
     bounds = begin if frame.following == 0 else f"{begin} to {end}"
     left_out = "" if frame.exclude is Exclude.NO_OTHERS else f" exclude {frame.exclude.value}"
-    return f"{frame.unit.value} {bounds}{left_out.lower()}"
+    cut = " at one instant" if frame.instant else ""
+    return f"{frame.unit.value} {bounds}{left_out.lower()}{cut}"
 
 
 def _bound(bounds: int | None, unit: Unit, side: str, other: str) -> str:

@@ -179,7 +179,7 @@ def _waiting(window: OverAggregate) -> Iterator[str]:
     if window.timeless:
         yield "in an order that does not begin with event time each row may change all others"
         return
-    frames = [call.frame for call in window.calls]
+    frames = [call.frame.in_time for call in window.calls]
     if window.endless:
         yield "a frame that ends with the stream is full only at the end of input"
         return

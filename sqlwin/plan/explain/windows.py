@@ -237,7 +237,7 @@ def _session_full(window: Session) -> str:
 
 
 def _row_full(window: OverAggregate) -> str:
-    frames = [call.frame for call in window.calls]
+    frames = [call.frame.in_time for call in window.calls]
     if window.endless:
         return "at the end of input"
     time = max((f.following or 0 for f in frames if f.unit is Unit.RANGE), default=0)

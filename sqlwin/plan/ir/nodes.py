@@ -197,7 +197,7 @@ class OverAggregate:
     @property
     def endless(self) -> bool:
         """Whether some frame is never full."""
-        return self.timeless or any(call.frame.following is None for call in self.calls)
+        return self.timeless or any(c.frame.in_time.following is None for c in self.calls)
 
     @cached_property
     def schema(self) -> Schema:

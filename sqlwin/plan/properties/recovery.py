@@ -22,7 +22,7 @@ def corrects(query: Query, filtered: bool) -> bool:
     if isinstance(window, WindowRank):
         return not isinstance(window.input.window, Session)
     if isinstance(window, OverAggregate):
-        return not any(_waits(call.frame) for call in window.calls)
+        return not any(_waits(call.frame.in_time) for call in window.calls)
     return True
 
 

@@ -202,7 +202,7 @@ def _framed(plan: OverAggregate, name: str) -> int | None:
         return 0 if name == "window_end" else plan.calls[0].frame.preceding
     if name not in names_of(plan.input):
         return None
-    frames = [call.frame for call in plan.calls if call.timed]
+    frames = [call.frame.in_time for call in plan.calls if call.timed]
     ahead = [f.following for f in frames if f.unit is Unit.RANGE and f.following is not None]
     return _plus(delay(plan.input, name), max((0, *ahead)))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import pyarrow as pa
@@ -29,6 +30,7 @@ from sqlwin.sql.expressions.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.expressions.engine import unreadable
 from sqlwin.sql.expressions.macros import expanded
 from sqlwin.sql.expressions.misread import misread
+from sqlwin.sql.expressions.parts import over_columns, part_of
 from sqlwin.sql.expressions.trees import copied, rewritten, rewritten_in_place
 from sqlwin.sql.expressions.volatile import clock_in, mark, volatility
 from sqlwin.sql.text import ast
@@ -47,6 +49,9 @@ _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
 
 def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     """The run as sqlglot reads it; into: what it must be. QueryError where it does not."""
+    if run.part is not None:
+        whole = parsed(replace(run, part=None), exp.Ordered if run.part.key else None)
+        return part_of(whole, run.part)
     refuse_compiled()
     _no_query(run)
     _no_variable(run)
@@ -59,7 +64,9 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     _repeatable(tree, run)
     _one_row(tree, run)
     _own_names(tree, run)
-    return rewritten_in_place(tree, _strict) if tree.find(exp.TryCast) else tree
+    if tree.find(exp.TryCast):
+        tree = rewritten_in_place(tree, _strict)
+    return over_columns(tree, run.below) if run.below else tree
 
 
 def _no_query(run: ast.Run) -> None:

@@ -127,7 +127,7 @@ def _dense_rank(call: AggregateCall, over: Over) -> Expr:
 
 def _together(over: Over) -> Expr:
     """One value of all keys, which NULLs among them do not make NULL; event time is none."""
-    if len(over.keys) == 1 and over.time.timed:
+    if over.time.timed and not over.time.keyed:
         return over.keys[0]
     return exp.Anonymous(this="struct", expressions=[trees.copied(key) for key in over.keys])
 

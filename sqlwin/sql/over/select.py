@@ -12,15 +12,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pyarrow as pa
+from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import OverAggregate, OverCall, WindowAggregate
 from sqlwin.plan.properties.changelog import lateness
+from sqlwin.plan.properties.instants import pins_time
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.calls import AggregateCall, call_at
-from sqlwin.sql.expressions.scalars import Expr, parsed, word
+from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed, word
 from sqlwin.sql.over import ranks, top_n
 from sqlwin.sql.over.above import Carrying, done, needs_over, no_over, plain
 from sqlwin.sql.over.analytic import mirrored, rewritten
@@ -31,9 +33,9 @@ from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.from_clause import stream_time
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.frames import LEGAL, Time, frame_of
+from sqlwin.sql.windows.frames import LEGAL, Time, frame_of, measured_along
 from sqlwin.sql.windows.policies import extent_of, final, unending
-from sqlwin.windows import Frame
+from sqlwin.windows import Frame, Unit
 
 Keys = tuple[Key, ...]
 
@@ -141,6 +143,11 @@ class Framed(Carrying):
         window.check(call, node)
         return rewritten(call, window)
 
+    def at_instant(self, partition: tuple[str, ...]) -> bool:
+        """Whether all rows of a partition have one event time, as they are of one window."""
+        stream = self.below.relation.stream
+        return stream is not None and pins_time(self.below.project(), stream, partition)
+
     def framed(self, call: OverCall, wanted: str | None) -> str:
         """The name of a call, which is that of an equal one where there is one."""
         name = self.called.get(call)
@@ -159,7 +166,10 @@ class Window:
         self.keys = tuple(key.ordered.this for key in order)
         self.partition = binding.partition(spec)
         timed = time_of(binding.scope.relation, order) if order else None
-        if order and timed is None:
+        self.instant = binding.at_instant(self.partition)
+        if order and timed is None and self.instant and not measured_along(spec.frame):
+            self.order, timed = self._each(order), Time(keyed=True)
+        elif order and timed is None:
             self.order = self._each(order)
             timed = self._other(self.order)
         else:
@@ -192,12 +202,16 @@ class Window:
 
     def aggregate(self, call: AggregateCall, node: Expr) -> Expr:
         frame = frame_of(self.spec, self.ordered)
+        if frame is None:  # as that of the row alone, of which no row counts
+            frame, none = Frame(Unit.ROWS, 0, 0), conjoined(call.where, exp.false())
+            call = replace(call, where=none)
         if self.time.descending:
             call = mirrored(call, node, self.run)
         return self.column(call, frame, named=True)
 
     def column(self, call: AggregateCall, frame: Frame, named: bool = False) -> Expr:
         aggregate = self.binding.below.aggregate(replace(call, over=None), self.run)
+        frame = replace(frame, instant=self.instant and self.time.timed)
         made = OverCall(aggregate, self.partition, frame, self.order, self.time.timed)
         return done(self.binding.framed(made, self.wanted if named else None))
 

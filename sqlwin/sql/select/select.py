@@ -19,6 +19,7 @@ from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
+from sqlwin.sql.select.over_groups import over_groups
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
@@ -50,8 +51,9 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
 def _bound_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
-    if select.distinct is not None:
-        return bind_select(_once(select, known, select.distinct), known)
+    around = _around(select, known)
+    if around is not None:
+        return bind_select(around, known)
     select, known = inner(select, _inside(select, known))
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
@@ -84,6 +86,13 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
             retains=relation.retains or retains(policies),
         )
     return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _around(select: ast.Select, known: Known) -> ast.Select | None:
+    """The same as two queries, one in the other's FROM, where it means two."""
+    if select.distinct is not None:
+        return _once(select, known, select.distinct)
+    return over_groups(select, lambda groups: bind_select(groups, _inside(select, known)))
 
 
 def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:

@@ -61,11 +61,22 @@ Amount = Duration | Count
 
 
 @dataclass(frozen=True)
+class Part:
+    """The `at`-th node of a run's tree, as a column called `name`. key: the run is a key of ORDER
+    BY."""
+
+    at: int
+    name: str
+    key: bool = False
+
+
+@dataclass(frozen=True)
 class Run:
     """text: for sqlglot. original: as written. overs: by placeholder, in order.
 
     functions: the aggregates registered from Python that it may call. macros: those of CREATE
-    FUNCTION before it.
+    FUNCTION before it. part: of its tree that alone is meant. below: of its nodes those that a
+    query in FROM gives as columns.
     """
 
     text: str
@@ -74,6 +85,8 @@ class Run:
     overs: tuple[Name | Spec, ...] = ()
     functions: tuple[PythonAggregate, ...] = ()
     macros: tuple[Macro, ...] = ()
+    part: Part | None = None
+    below: tuple[Part, ...] = ()
 
     def at(self, start: int, end: int) -> Span:
         """The span of characters `start` to `end` of the run; on its first line only."""

@@ -65,8 +65,8 @@ class Time:
         return Order(order.column, not order.descending, not order.nulls_last)
 
 
-def frame_of(spec: ast.Spec, time: Time | None) -> Frame:
-    """time: None without ORDER BY."""
+def frame_of(spec: ast.Spec, time: Time | None) -> Frame | None:
+    """time: None without ORDER BY. None for one that holds no row, for it begins after its end."""
     exclude = _exclude(spec.exclude)
     if spec.frame is not None:
         _refuse_ends(spec.frame)
@@ -78,8 +78,8 @@ def frame_of(spec: ast.Spec, time: Time | None) -> Frame:
     if unit is Unit.RANGE and (time.by_position or time.keyed):
         _refuse_distance(spec.frame, time)
         unit = time.unit
-    preceding, following = _extent(spec.frame, time)
-    return _excluding(time.frame(unit, preceding, following), exclude, time)
+    extent = _extent(spec.frame, time)
+    return None if extent is None else _excluding(time.frame(unit, *extent), exclude, time)
 
 
 def _excluding(frame: Frame, exclude: Exclude, time: Time) -> Frame:
@@ -124,6 +124,13 @@ def _exclude(given: ast.Name | None) -> Exclude:
         raise QueryError(message, given.span, legal=legal) from None
 
 
+def measured_along(frame: ast.FrameSpec | None) -> bool:
+    """Whether it is a RANGE with a distance, which is one along the only key."""
+    if frame is None or frame.unit != "RANGE":
+        return False
+    return any(bound is not None and bound.amount is not None for bound in (frame.start, frame.end))
+
+
 def _refuse_distance(frame: ast.FrameSpec, time: Time) -> None:
     what = "the event time alone" if time.timed else "one key alone"
     for bound in (frame.start, frame.end):
@@ -144,17 +151,25 @@ def _refuse_ends(frame: ast.FrameSpec) -> None:
             raise QueryError(f"a frame cannot {which} with {wrong}", bound.span, legal=legal)
 
 
-def _extent(frame: ast.FrameSpec, time: Time) -> tuple[int | None, int | None]:
-    """How far before the row and after it, as in `Frame`. One bound alone is the start."""
+def _extent(frame: ast.FrameSpec, time: Time) -> tuple[int | None, int | None] | None:
+    """How far before the row and after it, as in `Frame`; None of an empty frame. One bound alone
+    is the start."""
     unit = _unit(frame)
     key = None if time.timed or unit is Unit.ROWS else time.key
     first = _place(frame.start, unit, key)
     last = _place(frame.end, unit, key) if frame.end is not None else 0
     if first is not None and last is not None and first > last:
+        _refuse_backwards(frame)
+        return None
+    return None if first is None else -first, last
+
+
+def _refuse_backwards(frame: ast.FrameSpec) -> None:
+    """Of n PRECEDING AND m PRECEDING only the numbers are to say that a frame is empty."""
+    if frame.end is None or frame.end.side != frame.start.side:
         message = "this frame begins after its end"
         legal = "BETWEEN 5 PRECEDING AND 2 PRECEDING, BETWEEN CURRENT ROW AND 3 FOLLOWING"
         raise QueryError(message, frame.span, legal=legal)
-    return None if first is None else -first, last
 
 
 def _place(bound: ast.Bound, unit: Unit, key: pa.DataType | None) -> int | None:

@@ -138,7 +138,7 @@ def unending(given: ast.Policies) -> Policy:
 
 def extent_of(frames: Iterable[Frame]) -> int | None:
     """How far frames reach to either side in event time; None: without bound."""
-    every = list(frames)
+    every = [frame.in_time for frame in frames]
     if any(None in (frame.preceding, frame.following) for frame in every):
         return None
     in_time = [frame for frame in every if frame.unit is Unit.RANGE]

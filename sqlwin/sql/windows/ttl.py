@@ -146,7 +146,8 @@ def _endless(window: Window) -> bool:
         return True
     if isinstance(window, WindowedRelation):
         return False  # what leaves it says the window
-    ends = [end for c in window.calls for end in (c.frame.preceding, c.frame.following)]
+    frames = [call.frame.in_time for call in window.calls]
+    ends = [end for frame in frames for end in (frame.preceding, frame.following)]
     return window.timeless or None in ends or keeps_keys(window)
 
 

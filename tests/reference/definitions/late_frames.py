@@ -33,7 +33,8 @@ class LateFrames:
     @property
     def after(self) -> int:
         """How long after a row its frames end."""
-        return max((0, *(f.following or 0 for _, f, _ in self.calls if f.unit is Unit.RANGE)))
+        ranges = (f for _, f, _ in self.calls if f.unit is Unit.RANGE and not f.instant)
+        return max((0, *(f.following or 0 for f in ranges)))
 
     def mute(self, row: Row, ended: int) -> bool:
         """Whether it comes when its own frames are evicted."""
@@ -58,6 +59,8 @@ class LateFrames:
         ended: int,
     ) -> bool:
         partition, frame, keys = call
+        if frame.instant:
+            return self._kept(row[TS], ended)
         if frame.preceding is None:
             return True
         if frame.unit is Unit.RANGE:

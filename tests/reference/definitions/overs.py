@@ -128,8 +128,9 @@ class Overs:
 
     def _passed(self, row: Row, mark: int) -> bool:
         """Of a row that is no more: whatever rows would follow it."""
-        ends = [call.frame.following for call in self.calls]
-        ahead = [call.frame for call in self.calls if call.frame.unit is Unit.RANGE]
+        frames = [call.frame for call in self.calls if not call.frame.instant]
+        ends = [frame.following for frame in frames]
+        ahead = [frame for frame in frames if frame.unit is Unit.RANGE]
         reach = max((max(f.following or 0, 0) for f in ahead), default=0)
         timed = all(call.timed for call in self.calls)
         return timed and None not in ends and row[TS] + reach < mark
@@ -164,6 +165,8 @@ def in_window(rows: list[Row], keys: tuple[Order, ...], timed: bool = True) -> l
 
 def full_when(rows: list[Row], at: int, frame: Frame) -> Full:
     """From which watermark on no row that is not late can enter the frame of `rows[at]`."""
+    if frame.instant:  # no row of another instant is in the partition
+        return lambda mark: rows[at][TS] < mark
     if frame.following is None:
         return lambda mark: False
     reach = max(frame.following, 0)
