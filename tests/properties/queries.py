@@ -12,7 +12,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.properties import query_chains, query_groups, query_overs, query_sessions
+from tests.properties import query_chains, query_groups, query_nested, query_overs, query_sessions
 from tests.properties.features import has
 from tests.properties.query_policies import by_hours, counted, ranked, timed
 from tests.properties.question import Question
@@ -54,6 +54,11 @@ def chained() -> SearchStrategy[Question]:
 def united() -> SearchStrategy[Question]:
     """Queries over UNION ALL of rows."""
     return _case(query_chains.over_united, by_hours())
+
+
+def nested() -> SearchStrategy[Question]:
+    """Queries that are rewritten while they are bound."""
+    return _case(query_nested.nested, by_hours())
 
 
 _MORE: dict[str, Kind] = {

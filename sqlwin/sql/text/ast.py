@@ -176,10 +176,15 @@ class From:
 
 @dataclass(frozen=True)
 class Union:
-    """`… UNION ALL …`: the rows of all, one after another."""
+    """`… UNION ALL …`: the rows of all, one after another.
+
+    kind: UNION, or of two parts INTERSECT or EXCEPT; then `every` says whether it is of ALL.
+    """
 
     parts: tuple[Select, ...]
     span: Span
+    kind: str = "UNION"
+    every: bool = False
 
 
 @dataclass(frozen=True)
