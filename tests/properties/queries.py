@@ -58,7 +58,10 @@ def united() -> SearchStrategy[Question]:
 
 def nested() -> SearchStrategy[Question]:
     """Queries that are rewritten while they are bound."""
-    return _case(query_nested.nested, by_hours())
+    joined = st.sampled_from([f"{given}RETAIN INTERVAL '1' DAY" for given in query_chains.JOINED])
+    return st.one_of(
+        _case(query_nested.set_operations, by_hours()), _case(query_nested.members, joined)
+    )
 
 
 _MORE: dict[str, Kind] = {

@@ -1,4 +1,4 @@
-"""Random queries that are rewritten while they are bound: INTERSECT and EXCEPT.
+"""Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN.
 
 What they read are groups of windows, which are corrected as late rows come.
 """
@@ -6,14 +6,10 @@ What they read are groups of windows, which are corrected as late rows come.
 from __future__ import annotations
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 
 from tests.properties.query_groups import Windowed, windowed
 from tests.properties.question import Question, predicates
-
-
-def nested() -> SearchStrategy[Question]:
-    return set_operations()
 
 
 @st.composite
@@ -33,6 +29,21 @@ def set_operations(draw: DrawFn) -> Question:
     else:
         ours = f"SELECT * FROM ({ours})"
     return Question(ours, theirs, len(names))
+
+
+@st.composite
+def members(draw: DrawFn) -> Question:
+    """Rows by what is said of a value among the rows of another query around them."""
+    back, ahead = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+    word, where = draw(st.sampled_from(["IN", "NOT IN", "NOT IN"])), draw(predicates())
+    column, same = draw(st.sampled_from(["i", "f", "b"])), draw(st.sampled_from(["", "b.k = a.k"]))
+    texts = []
+    for ts, unit in (("ts", "INTERVAL '{}' SECOND"), ("us", "{} * 1000000")):
+        near = f"b.{ts} BETWEEN a.{ts} - {unit.format(back)} AND a.{ts} + {unit.format(ahead)}"
+        both = " AND ".join(part for part in (same, near) if part)
+        inner = f"SELECT b.{column} FROM (SELECT * FROM s{where}) b WHERE {both}"
+        texts.append(f"SELECT id, a.{column} AS x FROM s a WHERE a.{column} {word} ({inner})")
+    return Question(*texts, 1)
 
 
 def _groups(window: Windowed, where: str, columns: tuple[str, ...]) -> tuple[str, str]:

@@ -1,8 +1,9 @@
-"""Queries in WHERE as joins: EXISTS and IN are SEMI JOIN, NOT EXISTS is ANTI JOIN.
+"""Queries in WHERE as joins: EXISTS and IN are SEMI JOIN, NOT EXISTS and NOT IN are ANTI JOIN.
 
     FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k)      a SEMI JOIN b ON b.k = a.k
     FROM a WHERE a.k IN (SELECT k FROM b WHERE b.v = a.v)      a SEMI JOIN b ON a.k = b.k AND …
     FROM a WHERE a.k IN (SELECT k FROM b GROUP BY k)           a SEMI JOIN (SELECT …) ON a.k = …
+    FROM a WHERE a.k NOT IN (SELECT k FROM b)      a ANTI JOIN b ON (a.k = b.k) IS NOT FALSE
 
 A name without a qualifier means a column of the query's own input, where it has such a one.
 What the text leaves as it is says TRUE in place of the query, so that all places hold.
@@ -122,13 +123,6 @@ def _rest(where: ast.Run, found: Sequence[Found]) -> ast.Run | None:
 
 
 def _join(found: Found, parse: Parse, number: int) -> ast.Join:
-    if found.word.text == "IN" and found.negated:
-        message = "NOT IN is true of no row as soon as its query gives a NULL"
-        raise QueryError(
-            message,
-            found.word.span,
-            legal="NOT EXISTS (SELECT 1 FROM b WHERE b.id = a.id), which passes over NULLs",
-        )
     select = parse(found.inner)
     kind = "LEFT ANTI JOIN" if found.negated else "LEFT SEMI JOIN"
     word = ast.Name(kind, found.word.span)
