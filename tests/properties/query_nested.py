@@ -1,4 +1,5 @@
-"""Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN.
+"""Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN,
+scalar subqueries.
 
 What they read are groups of windows, which are corrected as late rows come.
 """
@@ -44,6 +45,26 @@ def members(draw: DrawFn) -> Question:
         inner = f"SELECT b.{column} FROM (SELECT * FROM s{where}) b WHERE {both}"
         texts.append(f"SELECT id, a.{column} AS x FROM s a WHERE a.{column} {word} ({inner})")
     return Question(*texts, 1)
+
+
+AGGREGATES = ["COUNT(*)", "MAX(c.n)", "SUM(c.n) - 1", "COUNT(c.b)"]
+
+
+@st.composite
+def scalars(draw: DrawFn) -> Question:
+    """Groups of windows with an aggregate of others of the same window, maybe of its key."""
+    window, more = draw(windowed()), draw(st.sampled_from(["", " AND c.k = a.k"]))
+    one, other = (_groups(window, draw(predicates()), ("k", "b", "n")) for _ in "ac")
+    call, where = draw(st.sampled_from(AGGREGATES)), draw(st.sampled_from(["", " AND c.n > 1"]))
+    condition = draw(st.sampled_from(["NOT EXISTS (SELECT 1 {})", "(SELECT COUNT(*) {}) > 1"]))
+    texts = []
+    for mine, theirs in zip(one, other, strict=True):
+        inner = f"FROM ({theirs}) c WHERE c.w = a.w AND c.e = a.e{more}{where}"
+        kept = f"n > 2 OR {condition.format(inner)}"
+        texts.append(
+            f"SELECT w, e, k, b, n, (SELECT {call} {inner}) AS x FROM ({mine}) a WHERE {kept}"
+        )
+    return Question(*texts, 4)
 
 
 def _groups(window: Windowed, where: str, columns: tuple[str, ...]) -> tuple[str, str]:

@@ -151,7 +151,7 @@ def _looked_up(source: ast.From, join: ast.Join, known: Known, tables: bool) -> 
 def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     type_ = join_type(join.word)
     refuse(join, type_, right)
-    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word)
+    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word, scalar=join.scalar)
     own = right if join.nested else None
     terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
     terms += [joining.member(join.equal, right, type_.kind == "anti")] if join.equal else []

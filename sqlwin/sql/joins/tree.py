@@ -72,7 +72,7 @@ class Pair:
     stepped: of windows in ROWS that advance. times: bounds of two event times; the Term is what
     to test where the left one is not that of its row, None where a key says it already. above:
     what is left of WHERE. ts: the event time of left rows, once that is known; event_time: the one
-    that an ASOF join compares.
+    that an ASOF join compares. scalar: its right row is the value of a query in an expression.
     """
 
     left: Leaf | Pair
@@ -91,6 +91,7 @@ class Pair:
     above: list[Term] = field(default_factory=list)
     ts: str | None = None
     event_time: ast.Name | None = None
+    scalar: bool = False
 
     @cached_property
     def names(self) -> frozenset[str]:

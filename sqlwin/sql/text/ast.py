@@ -203,7 +203,7 @@ class Join:
 
     match: the condition of MATCH_CONDITION. nested: it was a query in WHERE, where a bare name
     is one of its own columns if it may be. equal: `x IN (SELECT y …)`, of the inputs before
-    and of its own.
+    and of its own. scalar: it was a query in an expression, which no other row may wait for.
     """
 
     word: Name
@@ -214,6 +214,7 @@ class Join:
     within: Within | None = None
     nested: bool = False
     equal: tuple[Run, Run] | None = None
+    scalar: bool = False
 
 
 @dataclass(frozen=True)
