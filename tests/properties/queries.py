@@ -63,6 +63,7 @@ def nested() -> SearchStrategy[Question]:
         _case(query_nested.set_operations, by_hours()),
         _case(query_nested.members, joined),
         _case(query_nested.scalars, joined),
+        _case(query_nested.nearest, joined),
     )
 
 

@@ -1,5 +1,6 @@
 """Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN,
-scalar subqueries.
+scalar subqueries,
+conditions of ASOF joins.
 
 What they read are groups of windows, which are corrected as late rows come.
 """
@@ -45,6 +46,22 @@ def members(draw: DrawFn) -> Question:
         inner = f"SELECT b.{column} FROM (SELECT * FROM s{where}) b WHERE {both}"
         texts.append(f"SELECT id, a.{column} AS x FROM s a WHERE a.{column} {word} ({inner})")
     return Question(*texts, 1)
+
+
+@st.composite
+def nearest(draw: DrawFn) -> Question:
+    """The last row before each one, of those that conditions of one side let pass."""
+    kind = draw(st.sampled_from(["ASOF JOIN", "LEFT ASOF JOIN"]))
+    left = draw(st.sampled_from(["", " AND a.i > 0", " AND a.b"]))
+    right = draw(st.sampled_from([" AND b.i > 0", " AND b.b", " AND b.f IS NOT NULL"]))
+    ours = (
+        f"SELECT a.id AS id, b.id AS x FROM s a {kind} s b "
+        f"MATCH_CONDITION (a.ts >= b.ts) ON a.k = b.k{left}{right}"
+    )
+    before = f"a.k = b.k AND b.us <= a.us{left}{right}"
+    last = f"SELECT max_by(b.id, b.us * 1000 + b.seq) FROM s b WHERE {before}"
+    theirs = f"SELECT id, x FROM (SELECT a.id AS id, ({last}) AS x FROM s a)"
+    return Question(ours, theirs if "LEFT" in kind else f"{theirs} WHERE x IS NOT NULL", 1)
 
 
 AGGREGATES = ["COUNT(*)", "MAX(c.n)", "SUM(c.n) - 1", "COUNT(c.b)"]
