@@ -12,11 +12,12 @@ from tests.properties.deliveries import Delivery, deliveries
 from tests.properties.duck import assert_answer, batch_answer
 from tests.properties.hosts import Host, answering_hosts, reference
 from tests.properties.promise import streamed
-from tests.properties.queries import questions
+from tests.properties.queries import nested, questions
 from tests.properties.question import Question
 
 Case = tuple[Question, Delivery]
 ANSWERS = (questions().flatmap(deliveries), answering_hosts())
+NESTED = (nested().flatmap(deliveries), answering_hosts())
 OF_REFERENCE = (questions().flatmap(deliveries), st.just(reference))
 
 

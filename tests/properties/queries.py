@@ -15,6 +15,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from tests.properties import (
     query_chains,
     query_groups,
+    query_nested,
     query_over_groups,
     query_overs,
     query_sessions,
@@ -65,6 +66,17 @@ def over_groups() -> SearchStrategy[Question]:
 def united() -> SearchStrategy[Question]:
     """Queries over UNION ALL of rows."""
     return _case(query_chains.over_united, by_hours())
+
+
+def nested() -> SearchStrategy[Question]:
+    """Queries that are rewritten while they are bound."""
+    joined = st.sampled_from([f"{given}RETAIN INTERVAL '1' DAY" for given in query_chains.JOINED])
+    return st.one_of(
+        _case(query_nested.set_operations, by_hours()),
+        _case(query_nested.members, joined),
+        _case(query_nested.scalars, joined),
+        _case(query_nested.nearest, joined),
+    )
 
 
 _MORE: dict[str, Kind] = {

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 
-from tests.properties.batch_answers import ANSWERS, OF_REFERENCE, answers
+from tests.properties.batch_answers import ANSWERS, NESTED, OF_REFERENCE, answers
 from tests.properties.emissions import EMISSIONS, NUMBERS, same
 from tests.properties.join_answers import ANSWERS as JOINS
 from tests.properties.join_answers import OF_REFERENCE as OF_JOINS
@@ -34,6 +34,7 @@ PROPERTIES: dict[str, Property] = {
     "emissions": (same, EMISSIONS),
     "numbered": (same, NUMBERS),
     "answers": (answers, ANSWERS),
+    "nested": (answers, NESTED),
     "reference": (answers, OF_REFERENCE),
     "state-queries": (state_queries, QUERIED),
     "joins": (joined, JOINS),

@@ -9,7 +9,7 @@ from tests.properties import search as searching
 from tests.properties.search import CHUNK, Chunk, chunks, kept, search
 
 AGAINST_DUCKDB = {"answers": 200, "reference": 200, "joins": 100, "joins-defined": 50}
-CASES = {**AGAINST_DUCKDB, "emissions": 100, "numbered": 50, "state-queries": 50}
+CASES = {**AGAINST_DUCKDB, "nested": 100, "emissions": 100, "numbered": 50, "state-queries": 50}
 OF_CI = [(name, number) for name, cases in CASES.items() for number in range(cases // CHUNK)]
 FEW = 12
 

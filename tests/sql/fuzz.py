@@ -256,7 +256,7 @@ _KEYWORDS = {
     "AS_OF": ("FOR SYSTEM_TIME AS OF",),
     "_GROUP": ("GROUP",),
     "NAMED_WINDOW": ("WINDOW",),
-    "SET_OPERATION": ("INTERSECT", "EXCEPT"),
+    "SET_OPERATION": ("INTERSECT", "EXCEPT", "EXCEPT ALL", "INTERSECT DISTINCT"),
     "MATCH": ("MATCH_CONDITION",),
     "OP": ("+", "-", "/", "%", "<", ">", "!", "|", "&", ":"),
 }

@@ -113,6 +113,8 @@ class Plans:
             policy,
             large=_large(match) if self.large is None else self.large,
         )
+        if pair.scalar and join.unbounded and policy.retain is None:
+            raise _endless(pair)
         condition_ = conjoined(*(term.tree for term in pair.residual))
         if condition_ is None:
             return join
@@ -209,6 +211,12 @@ def _names(tree: Tree) -> list[str]:
     read = tree.input.relation
     streams = [] if isinstance(read.base, OpenTop) else [s.name for s in streams_of(read.base)]
     return [tree.input.side.name, *read.names, *read.reads, *streams]
+
+
+def _endless(pair: Pair) -> QueryError:
+    message = "this query in an expression may give rows another value for ever: no time bounds it"
+    legal = "an equality of window_end or the event time in its WHERE; a RETAIN"
+    return QueryError(message, pair.word.span, legal=legal)
 
 
 def _untimed(event_time: ast.Name, known: Sequence[str]) -> QueryError:

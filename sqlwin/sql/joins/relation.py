@@ -83,15 +83,18 @@ class PartialJoin:
             if not is_true(part)
         ]
 
-    def member(self, equal: tuple[ast.Run, ast.Run], right: Input) -> Term:
-        """`x IN (SELECT y …)` as the equality of x, of what was joined before, and y."""
+    def member(self, equal: tuple[ast.Run, ast.Run], right: Input, unknown: bool) -> Term:
+        """`x IN (SELECT y …)` as the equality of x, of what was joined before, and y. unknown:
+        whether a pair matches, too, that has a NULL, as of NOT IN, which is then not true."""
         scopes, owns = (self.scope(), self.scope(right)), (None, right)
         trees = []
         for run, scope, own in zip(equal, scopes, owns, strict=True):
             tree = parsed(run)
             refuse_calls(tree, run, "IN")
             trees.append(scope.relation.below(scope.resolved(_owned(tree, own), run)))
-        both = exp.EQ(this=exp.paren(trees[0]), expression=exp.paren(trees[1]))
+        both: Expr = exp.EQ(this=exp.paren(trees[0]), expression=exp.paren(trees[1]))
+        if unknown:
+            both = exp.Coalesce(this=both, expressions=[exp.true()])
         return Term(both, equal[0], equal[0].span)
 
 
@@ -148,10 +151,10 @@ def _looked_up(source: ast.From, join: ast.Join, known: Known, tables: bool) -> 
 def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     type_ = join_type(join.word)
     refuse(join, type_, right)
-    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word)
+    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word, scalar=join.scalar)
     own = right if join.nested else None
     terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
-    terms += [joining.member(join.equal, right)] if join.equal else []
+    terms += [joining.member(join.equal, right, type_.kind == "anti")] if join.equal else []
     if type_.asof:
         match = joining.terms(join.match, "MATCH_CONDITION", right) if join.match else None
         pair.op, terms = nearest_by(pair, match, terms)

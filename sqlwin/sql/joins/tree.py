@@ -35,7 +35,7 @@ from sqlwin.sql.joins.time_bounds import Near, greatest, least, near
 from sqlwin.sql.text import ast
 from sqlwin.windows import SteppedWindow, Unit
 
-LEGAL_ASOF = "ON a.id = b.id; a condition in WHERE, or a query in FROM that filters"
+LEGAL_ASOF = "ON a.id = b.id AND b.price > 10; a condition of both in WHERE, of what was found"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Pair:
     stepped: of windows in ROWS that advance. times: bounds of two event times; the Term is what
     to test where the left one is not that of its row, None where a key says it already. above:
     what is left of WHERE. ts: the event time of left rows, once that is known; event_time: the one
-    that an ASOF join compares.
+    that an ASOF join compares. scalar: its right row is the value of a query in an expression.
     """
 
     left: Leaf | Pair
@@ -91,6 +91,7 @@ class Pair:
     above: list[Term] = field(default_factory=list)
     ts: str | None = None
     event_time: ast.Name | None = None
+    scalar: bool = False
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -214,9 +215,8 @@ def on(pair: Pair, term: Term) -> None:
     if pair.right.input.last is not None and pair.kind == "inner":
         take(pair, term)
     elif pair.op is not None:
-        if not _keyed(pair, term):
-            message = "an ASOF join takes the nearest row of equal columns, and tests nothing else"
-            raise QueryError(message, term.span, legal=LEGAL_ASOF)
+        if not _keyed(pair, term) and not _of_one_side(pair, term, read):
+            raise _untested(pair, term)
     elif pair.whole:
         if not _keyed(pair, term) and not is_true(term.tree):
             pair.residual.append(term)
@@ -226,6 +226,38 @@ def on(pair: Pair, term: Term) -> None:
         take(pair.right, term)
     elif not is_true(term.tree):
         pair.residual += [part for part in _parts(pair, term) if not _paired(pair, part)]
+
+
+def _untested(pair: Pair, term: Term) -> QueryError:
+    if _of_versions(pair):
+        message = "the last row of a key is that of equal columns, and tests nothing else"
+        legal = "ON a.id = b.id; a condition in WHERE, or a query in FROM that filters"
+        return QueryError(message, term.span, legal=legal)
+    message = "an ASOF join tests rows of one side, or columns that are equal, and no pairs"
+    return QueryError(message, term.span, legal=LEGAL_ASOF)
+
+
+def _of_versions(pair: Pair) -> bool:
+    return pair.right.input.as_of is not None or pair.right.input.last is not None
+
+
+def _of_one_side(pair: Pair, term: Term, read: frozenset[str]) -> bool:
+    """Whether it says which rows of one side an ASOF join takes the nearest of.
+
+    A left row that is to be padded has a key that nothing has. Versions of a key are what they are.
+    """
+    if _of_versions(pair) or not read:
+        return False
+    if read <= pair.right.names:
+        take(pair.right, term)
+    elif read <= pair.left.names and pair.kind == "inner":
+        take(pair.left, term)
+    elif read <= pair.left.names:
+        only = exp.Case(ifs=[exp.If(this=copied(term.tree), true=exp.true())])
+        pair.keys.append((only, exp.true(), term.run))
+    else:
+        return False
+    return True
 
 
 def is_true(tree: Expr) -> bool:

@@ -20,6 +20,7 @@ from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
 from sqlwin.sql.select.over_groups import over_groups
+from sqlwin.sql.select.set_operations import is_set_operation, quoted, set_operation
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
@@ -44,6 +45,8 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return as_stream(replace(select, change=None), select.change, known, bind_select)
     if select.policies.as_relation:
         return bind_select(over_relation(select), known)
+    if is_set_operation(select):
+        return bind_select(*set_operation(select, _inside(select, known), bind_select))
     with aliases_explained(select):
         return _bound_select(select, known)
 
@@ -101,8 +104,7 @@ def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
     below = passing(select.policies) if rows else ast.Policies()
     inner = replace(select, distinct=None, policies=replace(below, retain_rows=None), ctes=())
     columns = bind_select(inner, _inside(select, known)).columns
-    quoted = ("`" + name.replace("`", "``") + "`" for name, _, _ in columns)
-    named = tuple(ast.Run(name, name, span) for name in quoted)
+    named = tuple(quoted(name, span) for name, _, _ in columns)
     return ast.Select(
         named,  # and not *, which has the window's columns, too
         ast.From(inner),

@@ -1,4 +1,5 @@
-"""UNION ALL: the results of several queries as the rows of one derived stream.
+"""UNION ALL: the results of several queries as the rows of one derived stream, also of those with
+INTERSECT or EXCEPT between them.
 
 Columns go by their places and have the first query's names; numbers are widened as in
 an INSERT. Its event time must be one in each of the queries, for what needs one above.
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def united(parts: Sequence[Relation], union: ast.Union, known: Known) -> Relation:
     schemas = [part.schema() for part in parts]
-    types = [_widest(union, at, schemas) for at in range(_width(union, schemas))]
+    types = [_widest(union, at, schemas) for at in range(width(union, schemas))]
     names = [name for name, _, _ in parts[0].columns]
     pairs = zip(parts, schemas, strict=True)
     alike = [_alike(part, names, types, schema) for part, schema in pairs]
@@ -39,11 +40,18 @@ def united(parts: Sequence[Relation], union: ast.Union, known: Known) -> Relatio
     return Relation(Scan(stream), columns, (), reads=reads)
 
 
-def _width(union: ast.Union, schemas: Sequence[Schema]) -> int:
+def _word(union: ast.Union) -> str:
+    return f"{union.kind} ALL" if union.kind == "UNION" or union.every else union.kind
+
+
+def width(union: ast.Union, schemas: Sequence[Schema]) -> int:
+    """How many columns all parts have; QueryError where one has more or fewer than the first."""
     first = len(schemas[0])
     for part, schema in zip(union.parts, schemas, strict=True):
         if len(schema) != first:
-            message = f"this query has {len(schema)} columns, the first of its UNION ALL {first}"
+            message = (
+                f"this query has {len(schema)} columns, the first of its {_word(union)} {first}"
+            )
             legal = ", ".join(f"{c.name} {type_name(c.type)}" for c in schemas[0])
             raise QueryError(message, part.span, legal=legal)
     return first
@@ -56,7 +64,7 @@ def _widest(union: ast.Union, at: int, schemas: Sequence[Schema]) -> pa.DataType
         wider = widest(found, other, loose=False)
         if wider is None:
             types = f"{type_name(other)}, and {type_name(found)} before"
-            message = f"column {at + 1} of the UNION ALL is {types}"
+            message = f"column {at + 1} of the {_word(union)} is {types}"
             legal = f"CAST({schema[at].name} AS {type_name(found)})"
             raise QueryError(message, part.items[min(at, len(part.items) - 1)].span, legal=legal)
         found = wider

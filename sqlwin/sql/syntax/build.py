@@ -23,6 +23,7 @@ from sqlwin.sql.syntax.hints import calls, large
 from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
 from sqlwin.sql.syntax.policies import PolicyRules
 from sqlwin.sql.syntax.relations import RelationRules
+from sqlwin.sql.syntax.set_operations import combined
 from sqlwin.sql.syntax.subqueries import unnested
 from sqlwin.sql.syntax.ttl_hint import hinted
 from sqlwin.sql.syntax.windows import WindowRules
@@ -56,7 +57,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
         ctes = next((child for child in children if isinstance(child, tuple)), None)
         rows = [child for child in children if isinstance(child, ast.Select)]
         words = [child for child in children if isinstance(child, Token)]
-        made = _united(rows, [named(word) for word in words])
+        made = combined(rows, [named(word) for word in words])
         return made if ctes is None else self.with_ctes(made, ctes)
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
@@ -132,28 +133,8 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
     def limit(self, meta: Meta, children: Children) -> Clause:
         return _refused("LIMIT", meta)
 
-    def set_operation(self, meta: Meta, children: Children) -> Clause:
-        return _refused(str(children[0]).upper(), meta)
-
     def subquery(self, meta: Meta, children: Children) -> ast.Select:
         return children[0]  # type: ignore[no-any-return]
-
-
-def _united(rows: list[ast.Select], words: list[ast.Name]) -> ast.Select:
-    """From the left, as SQL has it; what stands behind the last of its queries is that one's."""
-    made, alike = rows[0], rows[:1]
-    for at, (row, union) in enumerate(zip(rows[1:], words, strict=True)):
-        once = union.text.upper().split()[-1] != "ALL"
-        before = [made] if at and made.distinct is not None else alike
-        alike = [*before, row]
-        made = _all(alike, union.span, union.span if once else None)
-    return made
-
-
-def _all(rows: list[ast.Select], span: Span, distinct: Span | None) -> ast.Select:
-    star = ast.Run("*", "*", span)
-    source = ast.From(ast.Union(tuple(rows), span))
-    return ast.Select((star,), source, span, distinct=distinct)
 
 
 def _refused(what: str, meta: Meta) -> Clause:

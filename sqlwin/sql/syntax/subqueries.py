@@ -1,8 +1,9 @@
-"""Queries in WHERE as joins: EXISTS and IN are SEMI JOIN, NOT EXISTS is ANTI JOIN.
+"""Queries in WHERE as joins: EXISTS and IN are SEMI JOIN, NOT EXISTS and NOT IN are ANTI JOIN.
 
     FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k)      a SEMI JOIN b ON b.k = a.k
     FROM a WHERE a.k IN (SELECT k FROM b WHERE b.v = a.v)      a SEMI JOIN b ON a.k = b.k AND …
     FROM a WHERE a.k IN (SELECT k FROM b GROUP BY k)           a SEMI JOIN (SELECT …) ON a.k = …
+    FROM a WHERE a.k NOT IN (SELECT k FROM b)      a ANTI JOIN b ON (a.k = b.k) IS NOT FALSE
 
 A name without a qualifier means a column of the query's own input, where it has such a one.
 What the text leaves as it is says TRUE in place of the query, so that all places hold.
@@ -25,14 +26,14 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.calls import call_at
 from sqlwin.sql.expressions.scalars import NESTED, parsed
+from sqlwin.sql.syntax.scalar_subqueries import without_scalars
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.prepared import QUOTED
+from sqlwin.sql.text.conditions import TOKEN, closing
 from sqlwin.sql.text.runs import ALIAS, part
 
 Parse = Callable[[ast.Run], ast.Select]
 
 LEGAL = "EXISTS (SELECT 1 FROM b WHERE b.id = a.id), by itself or joined by AND"
-_TOKEN = re.compile(rf"{QUOTED}|\w+|.", re.DOTALL)
 _NOTS = re.compile(r"(\s*\bNOT\b)*\s*", re.IGNORECASE)
 _NOT_IN = re.compile(r"\s*(\bNOT\s*)?\Z", re.IGNORECASE)
 _ASKS = re.compile(rf"\s*\((?={NESTED})", re.IGNORECASE)
@@ -52,7 +53,8 @@ class Found:
 
 
 def unnested(select: ast.Select, parse: Parse) -> ast.Select:
-    """The query with the queries of its WHERE as joins; parse: of what stands in brackets."""
+    """The query with the queries of its expressions as joins; parse: of what stands in brackets."""
+    select = without_scalars(select, parse)
     where = select.where
     found = [] if where is None else queries(where)
     if where is None or not found:
@@ -68,7 +70,7 @@ def unnested(select: ast.Select, parse: Parse) -> ast.Select:
 
 def queries(run: ast.Run) -> list[Found]:
     """QueryError for a query that is no condition joined by AND."""
-    tokens = [(token.start(), token[0]) for token in _TOKEN.finditer(run.text)]
+    tokens = [(token.start(), token[0]) for token in TOKEN.finditer(run.text)]
     made: list[Found] = []
     depth, begin, until, either = 0, 0, 0, False
     for at, token in tokens:
@@ -76,7 +78,7 @@ def queries(run: ast.Run) -> list[Found]:
             continue
         word = token.upper()
         if word in ("EXISTS", "IN") and (matched := _ASKS.match(run.text, at + len(token))):
-            until = _closing(run.text, matched.end() - 1)
+            until = closing(run.text, matched.end() - 1)
             name = ast.Name(word, run.at(at, at + len(token)))
             if depth:
                 raise _placed(name, "in brackets")
@@ -104,16 +106,6 @@ def _found(word: ast.Name, start: int, end: int, before: ast.Run, inner: ast.Run
     return Found(word, start, end, nots % 2 == 1, value, inner)
 
 
-def _closing(text: str, opened: int) -> int:
-    """Behind the bracket that closes one."""
-    depth = 0
-    for token in _TOKEN.finditer(text, opened):
-        depth += (token[0] == "(") - (token[0] == ")")
-        if depth == 0:
-            return token.end()
-    return len(text)
-
-
 def _rest(where: ast.Run, found: Sequence[Found]) -> ast.Run | None:
     text = where.text
     for each in found:
@@ -122,13 +114,6 @@ def _rest(where: ast.Run, found: Sequence[Found]) -> ast.Run | None:
 
 
 def _join(found: Found, parse: Parse, number: int) -> ast.Join:
-    if found.word.text == "IN" and found.negated:
-        message = "NOT IN is true of no row as soon as its query gives a NULL"
-        raise QueryError(
-            message,
-            found.word.span,
-            legal="NOT EXISTS (SELECT 1 FROM b WHERE b.id = a.id), which passes over NULLs",
-        )
     select = parse(found.inner)
     kind = "LEFT ANTI JOIN" if found.negated else "LEFT SEMI JOIN"
     word = ast.Name(kind, found.word.span)

@@ -189,10 +189,15 @@ class From:
 
 @dataclass(frozen=True)
 class Union:
-    """`… UNION ALL …`: the rows of all, one after another."""
+    """`… UNION ALL …`: the rows of all, one after another.
+
+    kind: UNION, or of two parts INTERSECT or EXCEPT; then `every` says whether it is of ALL.
+    """
 
     parts: tuple[Select, ...]
     span: Span
+    kind: str = "UNION"
+    every: bool = False
 
 
 @dataclass(frozen=True)
@@ -211,7 +216,7 @@ class Join:
 
     match: the condition of MATCH_CONDITION. nested: it was a query in WHERE, where a bare name
     is one of its own columns if it may be. equal: `x IN (SELECT y …)`, of the inputs before
-    and of its own.
+    and of its own. scalar: it was a query in an expression, which no other row may wait for.
     """
 
     word: Name
@@ -222,6 +227,7 @@ class Join:
     within: Within | None = None
     nested: bool = False
     equal: tuple[Run, Run] | None = None
+    scalar: bool = False
 
 
 @dataclass(frozen=True)

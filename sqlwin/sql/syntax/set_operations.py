@@ -1,0 +1,60 @@
+"""Queries with UNION, INTERSECT, EXCEPT between them as one: INTERSECT first, then from the left.
+
+    a UNION b INTERSECT ALL c      UNION of a, and the INTERSECT ALL of b and c
+
+>>> from sqlwin.errors import Span
+>>> operation(ast.Name("minus  all", Span(1, 1)))
+('EXCEPT', True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlwin.errors import Span
+from sqlwin.sql.text import ast
+
+_SPELLED = {"MINUS": "EXCEPT"}
+
+
+def combined(rows: Sequence[ast.Select], words: Sequence[ast.Name]) -> ast.Select:
+    """What stands behind the last of the queries is that one's. words: between each two of them."""
+    made, between = [rows[0]], []
+    for row, word in zip(rows[1:], words, strict=True):
+        if operation(word)[0] == "INTERSECT":
+            made[-1] = _pair([made[-1], row], word)
+        else:
+            made.append(row)
+            between.append(word)
+    return _from_the_left(made, between)
+
+
+def operation(word: ast.Name) -> tuple[str, bool]:
+    """Its first word, and whether it is of ALL."""
+    first, *rest = word.text.upper().split()
+    return _SPELLED.get(first, first), rest == ["ALL"]
+
+
+def _from_the_left(rows: Sequence[ast.Select], words: Sequence[ast.Name]) -> ast.Select:
+    """UNION ALL of what is one already takes another query in."""
+    made, alike = rows[0], list(rows[:1])
+    for at, (row, word) in enumerate(zip(rows[1:], words, strict=True)):
+        kind, every = operation(word)
+        if kind != "UNION":
+            made = _pair([made, row], word)
+            alike = [made]
+            continue
+        before = [made] if at and made.distinct is not None else alike
+        alike = [*before, row]
+        made = _all(ast.Union(tuple(alike), word.span), None if every else word.span)
+    return made
+
+
+def _pair(rows: Sequence[ast.Select], word: ast.Name) -> ast.Select:
+    kind, every = operation(word)
+    return _all(ast.Union(tuple(rows), word.span, kind, every), None)
+
+
+def _all(union: ast.Union, distinct: Span | None) -> ast.Select:
+    star = ast.Run("*", "*", union.span)
+    return ast.Select((star,), ast.From(union), union.span, distinct=distinct)

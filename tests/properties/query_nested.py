@@ -1,0 +1,99 @@
+"""Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN,
+scalar subqueries,
+conditions of ASOF joins.
+
+What they read are groups of windows, which are corrected as late rows come.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from tests.properties.query_groups import Windowed, windowed
+from tests.properties.question import Question, predicates
+
+
+@st.composite
+def set_operations(draw: DrawFn) -> Question:
+    """Of few columns, so that rows are equal; those of ALL are counted, for none has a name."""
+    window, columns = draw(windowed()), draw(st.sampled_from([("k",), ("n",), ("n", "b"), ()]))
+    word = draw(st.sampled_from(["INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"]))
+    parts = [_groups(window, draw(predicates()), columns) for _ in "ab"]
+    ours, theirs = (f" {word} ".join(texts) for texts in zip(*parts, strict=True))
+    names = ["w", "e", *columns]
+    if "ALL" in word:
+        ours, theirs = (
+            f"SELECT {', '.join(names)}, COUNT(*) AS times FROM ({text}) "
+            f"GROUP BY {', '.join(names)}"
+            for text in (ours, theirs)
+        )
+    else:
+        ours = f"SELECT * FROM ({ours})"
+    return Question(ours, theirs, len(names))
+
+
+@st.composite
+def members(draw: DrawFn) -> Question:
+    """Rows by what is said of a value among the rows of another query around them."""
+    back, ahead = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+    word, where = draw(st.sampled_from(["IN", "NOT IN", "NOT IN"])), draw(predicates())
+    column, same = draw(st.sampled_from(["i", "f", "b"])), draw(st.sampled_from(["", "b.k = a.k"]))
+    texts = []
+    for ts, unit in (("ts", "INTERVAL '{}' SECOND"), ("us", "{} * 1000000")):
+        near = f"b.{ts} BETWEEN a.{ts} - {unit.format(back)} AND a.{ts} + {unit.format(ahead)}"
+        both = " AND ".join(part for part in (same, near) if part)
+        inner = f"SELECT b.{column} FROM (SELECT * FROM s{where}) b WHERE {both}"
+        texts.append(f"SELECT id, a.{column} AS x FROM s a WHERE a.{column} {word} ({inner})")
+    return Question(*texts, 1)
+
+
+@st.composite
+def nearest(draw: DrawFn) -> Question:
+    """The last row before each one, of those that conditions of one side let pass."""
+    kind = draw(st.sampled_from(["ASOF JOIN", "LEFT ASOF JOIN"]))
+    left = draw(st.sampled_from(["", " AND a.i > 0", " AND a.b"]))
+    right = draw(st.sampled_from([" AND b.i > 0", " AND b.b", " AND b.f IS NOT NULL"]))
+    ours = (
+        f"SELECT a.id AS id, b.id AS x FROM s a {kind} s b "
+        f"MATCH_CONDITION (a.ts >= b.ts) ON a.k = b.k{left}{right}"
+    )
+    before = f"a.k = b.k AND b.us <= a.us{left}{right}"
+    last = f"SELECT max_by(b.id, b.us * 1000 + b.seq) FROM s b WHERE {before}"
+    theirs = f"SELECT id, x FROM (SELECT a.id AS id, ({last}) AS x FROM s a)"
+    return Question(ours, theirs if "LEFT" in kind else f"{theirs} WHERE x IS NOT NULL", 1)
+
+
+AGGREGATES = ["COUNT(*)", "MAX(c.n)", "SUM(c.n) - 1", "COUNT(c.b)"]
+
+
+@st.composite
+def scalars(draw: DrawFn) -> Question:
+    """Groups of windows with an aggregate of others of the same window, maybe of its key."""
+    window, more = draw(windowed()), draw(st.sampled_from(["", " AND c.k = a.k"]))
+    one, other = (_groups(window, draw(predicates()), ("k", "b", "n")) for _ in "ac")
+    call, where = draw(st.sampled_from(AGGREGATES)), draw(st.sampled_from(["", " AND c.n > 1"]))
+    condition = draw(st.sampled_from(["NOT EXISTS (SELECT 1 {})", "(SELECT COUNT(*) {}) > 1"]))
+    texts = []
+    for mine, theirs in zip(one, other, strict=True):
+        inner = f"FROM ({theirs}) c WHERE c.w = a.w AND c.e = a.e{more}{where}"
+        kept = f"n > 2 OR {condition.format(inner)}"
+        texts.append(
+            f"SELECT w, e, k, b, n, (SELECT {call} {inner}) AS x FROM ({mine}) a WHERE {kept}"
+        )
+    return Question(*texts, 4)
+
+
+def _groups(window: Windowed, where: str, columns: tuple[str, ...]) -> tuple[str, str]:
+    rest = "".join(f", {name}" for name in columns)
+    edges = "window_start AS w, window_end AS e"
+    ours = (
+        f"SELECT w, e{rest} FROM (SELECT k, b, {edges}, COUNT(*) AS n FROM {window.source}{where} "
+        f"GROUP BY k, b, window_start, window_end)"
+    )
+    bounds = ", ".join(f"{b} AS {name}" for b, name in zip(window.bounds, "we", strict=True))
+    theirs = (
+        f"SELECT {bounds}{rest} FROM (SELECT k, b, w, e, COUNT(*) AS n "
+        f"FROM ({window.unnested.format(where=where)}) GROUP BY k, b, w, e)"
+    )
+    return ours, theirs
