@@ -26,6 +26,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     Stream,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -49,6 +50,7 @@ Base = (
     | WindowRank
     | TopN
     | OpenTop
+    | Unnest
 )
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 JOIN_TIME = "join time"
@@ -60,10 +62,14 @@ NOWHERE = ast.Run("", "", Span(1, 1))
 
 @dataclass(frozen=True)
 class JoinSide:
-    """An input of a join. columns: their own names, each with the one it has in the join."""
+    """An input of a join. columns: their own names, each with the one it has in the join.
+
+    hidden: it is named by what it was made for alone, and no part of `*`.
+    """
 
     name: str
     columns: tuple[tuple[str, str], ...]
+    hidden: bool = False
 
     def find(self, name: str) -> str | None:
         """The join's name of a column of its own."""
