@@ -137,7 +137,7 @@ def number_of(key: str) -> int:
     return whole >> (64 - BITS)
 
 
-_ELEMENT = r'^\[\["(?:[^"\\]|\\.)*",0,(\d+)\],\d+\]$'
+_ELEMENT = r'^\[\["(?:[^"\\]|\\.)*",0,(\d+)\],(\d+)\]$'
 
 
 def of_elements(keys: pl.Series) -> list[int]:
@@ -146,15 +146,17 @@ def of_elements(keys: pl.Series) -> list[int]:
     Of a stream's row, of its first partition, they begin at its own position, shifted by 20 bits;
     where that is too great, and of any other row, at a hash of 62 bits.
     """
-    seqs = keys.str.extract(_ELEMENT).cast(pl.Int64, strict=False).to_list()
-    return [_element(key, seq) for key, seq in zip(keys.to_list(), seqs, strict=True)]
+    found = keys.str.extract_groups(_ELEMENT).struct.unnest().cast(pl.Int64, strict=False)
+    seq, number = (pl.col(name) for name in found.columns)
+    fits = (seq < 1 << (BITS - 1 - ELEMENTS)) & (number < 1 << ELEMENTS)
+    packed = found.select(pl.when(fits).then(seq * (1 << ELEMENTS) + number)).to_series().to_list()
+    pairs = zip(packed, keys.to_list(), strict=True)
+    return [_hashed(key) if position is None else position for position, key in pairs]
 
 
-def _element(key: str, seq: int | None) -> int:
+def _hashed(key: str) -> int:
     of, _, number = key[1:-1].rpartition(",")
-    fits = seq is not None and seq < 1 << (BITS - 1 - ELEMENTS) and int(number) < 1 << ELEMENTS
-    first = seq << ELEMENTS if fits and seq is not None else number_of(of) >> 1
-    return first + int(number)
+    return (number_of(of) >> 1) + int(number)
 
 
 def net(rows: pl.DataFrame) -> pl.DataFrame:
