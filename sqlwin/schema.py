@@ -119,7 +119,7 @@ def type_of(text: str, maps: bool = False) -> pa.DataType | None:
         return None
     name, inner, digits = found.groups()
     if inner is not None:
-        return _nested(name.upper(), _parted(inner), maps)
+        return _nested(name.upper(), split_types(inner), maps)
     if digits is None:
         return type_named(name)
     if not re.fullmatch(r"\s*\d+\s*(,\s*\d+\s*)?", digits):
@@ -148,12 +148,19 @@ def _nested(name: str, parts: list[str], maps: bool) -> pa.DataType | None:
     return pa.struct(types) if whole else None
 
 
-def _parted(text: str) -> list[str]:
-    """Parted at the commas that stand in no bracket."""
-    parts, depth = [""], 0
+def split_types(text: str) -> list[str]:
+    """A list of types, or of fields, cut at the commas that stand in no bracket and no quotes.
+
+    >>> split_types("a INT COMMENT 'x, y', b MAP<STRING, INT>")
+    ["a INT COMMENT 'x, y'", ' b MAP<STRING, INT>']
+    """
+    parts, depth, quote = [""], 0, ""
     for letter in text:
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == "," and depth == 0:
+        if letter in "'\"`" and quote in ("", letter):
+            quote = "" if quote else letter
+        if not quote:
+            depth += (letter in "<([") - (letter in ">)]")
+        if letter == "," and depth == 0 and not quote:
             parts.append("")
         else:
             parts[-1] += letter

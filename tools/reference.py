@@ -37,6 +37,7 @@ TERMINALS = {
     "TEXT": '"text"',
     "NUMBER": "number",
     "HINT": "/*+ hint */",
+    "OP": "operator",
 }
 PIECES = re.compile(r'"([^"]*)"i?|([A-Za-z_]\w*)(?:\{[\w,]*\})?|[()*?+|]')
 SECTION = re.compile(r"^// --- (.*?) -*$", re.MULTILINE)
@@ -81,7 +82,8 @@ def _folded(rule: str) -> str:
 
 def words(pattern: str) -> str:
     """The words that a terminal's pattern reads, without what has to stand around them."""
-    text = re.sub(r"\\[b()]|\\Z", "", pattern.rsplit("/", 1)[0][1:]).replace(r"\s+", " ")
+    text = re.sub(r"\\[b()]|\\Z", "", pattern.rsplit("/", 1)[0][1:])
+    text = re.sub(r"\\s[+*]", " ", text)
     text = re.sub(r"\[[^\]]*\]", "", text)  # what may stand next
     while (at := re.search(r"\(\?[=!<]", text)) is not None:
         text = text[: at.start()] + text[_closing(text, at.start()) + 1 :]

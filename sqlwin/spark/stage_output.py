@@ -13,7 +13,6 @@ from dataclasses import replace
 import polars as pl
 
 from sqlwin.plan.ir.nodes import column_of
-from sqlwin.runtime.lowering.derived import derived
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline, PreparedRows
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import PART, Column
@@ -32,8 +31,7 @@ def to_stages_above(
     """label: of the bucket. reached: the watermark of its results. clock: of the batch."""
     for reader in program.downstream[stage]:
         name = reader.stream.name
-        stream = reader.stream
-        rows = derived(results, reader.part, stream.change, stream.copies)
+        rows = reader.rows(results)
         for number in program.lowered[reader.to].readers(name):
             known = keys(program.lowered[reader.to], number, rows, clock.now).rows
             yield from addressed(program, reader.to, number, rows, known, label << PAYLOADS)

@@ -22,6 +22,7 @@ from pathlib import Path
 import polars as pl
 
 from sqlwin.runtime.files.atomic_files import replaced
+from sqlwin.runtime.formats.values import as_texts
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class StepSource:
         name = None
         if step.rows is not None:
             name = f"rows-{number:06d}-{query}.arrow"
-            step.rows.write_ipc(Path(self.folder) / name)
+            _written(step.rows).write_ipc(Path(self.folder) / name)
         return {**vars(step), "rows": name}
 
     def _loaded(self, saved: dict[str, object]) -> Step:
@@ -83,3 +84,9 @@ class StepSource:
         path = Path(self.folder) / str(name)
         rows = None if name is None else pl.read_ipc(path)
         return Step(**{**saved, "rows": rows})  # type: ignore[arg-type]
+
+
+def _written(rows: pl.DataFrame) -> pl.DataFrame:
+    """Values of Python, such as dicts, as the texts that their columns are read from."""
+    kept = (as_texts(each) if each.dtype == pl.Object else each for each in rows.get_columns())
+    return pl.DataFrame(list(kept))

@@ -24,6 +24,7 @@ from sqlwin.plan.ir.nodes import (
     Query,
     Scan,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -62,6 +63,7 @@ from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.ranks import Ranked
 from tests.reference.definitions.relations import Last, Moving, ReferenceRelation
 from tests.reference.definitions.topn import ReferenceTopN, Top
+from tests.reference.definitions.unnests import ReferenceUnnesting
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition, takes_part
 from tests.reference.joining import joined
@@ -80,7 +82,9 @@ def specified(query: Query, derives: bool = False) -> Lowered:
     join = join_of(query.plan)
     if join is not None:
         return joined(query, join, derives)
-    above, window = until(query.plan, lambda node: isinstance(node, Window | Scan))
+    above, window = until(query.plan, lambda node: isinstance(node, Window | Unnest | Scan))
+    if isinstance(window, Unnest):
+        return _unnesting(query, above, window, derives)
     if isinstance(window, Scan):
         return _stateless(query, above, window, derives)
     assert isinstance(window, Window)
@@ -99,6 +103,20 @@ def _stateless(query: Query, below: list[Node], scan: Scan, derives: bool) -> Lo
     )
     output = columns([], query.plan)
     return Lowered(query, (read,), operator=None, having=None, output=output, derives=derives)
+
+
+def _unnesting(query: Query, above: list[Node], unnest: Unnest, derives: bool) -> Lowered:
+    below, scan = until(unnest.input, lambda node: isinstance(node, Scan))
+    assert isinstance(scan, Scan)
+    rows = _stateless(replace(query, plan=unnest.input), below, scan, derives)
+    names = unnest.column, unnest.names, unnest.expands, unnest.ordinal
+    return replace(
+        rows,
+        query=query,
+        having=condition(above),
+        output=columns(above, unnest),
+        unnesting=ReferenceUnnesting(*names, unnest.first, unnest.outer, unnest.schema),
+    )
 
 
 def _windowed(query: Query, above: list[Node], window: Window, derives: bool) -> Lowered:

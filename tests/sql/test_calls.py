@@ -263,9 +263,9 @@ def test_values_of_lists(text: str, values: list[object]) -> None:
 
 
 @pytest.mark.parametrize("name", ["EXPLODE", "POSEXPLODE"])
-def test_a_row_stays_one_row(name: str) -> None:
-    error = mistake(f"SELECT {name}(COLLECT_LIST(n)) FROM TUMBLE(orders, ts, 1 HOUR)")
-    assert error.message == f"{name} makes several rows of one and is not supported yet"
+def test_a_row_stays_one_row_within_an_expression(name: str) -> None:
+    error = mistake(f"SELECT SIZE({name}(ARRAY(n))) FROM orders")
+    assert error.message == f"{name} makes several rows of one, and stands by itself"
     assert underlined(error) == name
 
 

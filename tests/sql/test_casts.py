@@ -10,7 +10,9 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import QueryError
+from sqlwin.plan.ir.nodes import Describe
 from sqlwin.plan.options.connectors import is_positive
+from sqlwin.sql import script
 from sqlwin.sql.text.depth import MESSAGE
 
 COLUMNS: dict[str, tuple[pa.DataType, Any]] = {
@@ -85,21 +87,42 @@ def test_no_comparison_fails_by_its_types_when_it_runs(name: str, other: str) ->
     assert "Unimplemented" not in outcome(f"SELECT {name} = {other} AS x FROM s")
 
 
-NESTED = "columns of lists, structs and maps are declared by a schema, in Python"
-
-
-@pytest.mark.parametrize("kind", ["STREAM", "TABLE", "SINK"])
+@pytest.mark.parametrize("kind", ["STREAM", "TABLE"])
 @pytest.mark.parametrize(
-    "declared",
-    ["STRUCT<a: INT, b: STRING>", "STRUCT<a: INT>", "MAP<STRING, INT>", "ARRAY<INT>",
-     "ARRAY<STRUCT<a: INT>>", "array < int >"],
+    ("declared", "type_"),
+    [
+        ("STRUCT<a: INT, b: STRING>", "struct<a: int32, b: string>"),
+        ("STRUCT<a: INT>", "struct<a: int32>"),
+        ("ROW<a INT NOT NULL, `b c` STRING COMMENT 'x, y'>", "struct<a: int32, b c: string>"),
+        ("ROW(a INT, b DECIMAL(5, 2)) NOT NULL", "struct<a: int32, b: decimal128(5, 2)>"),
+        ("MAP<STRING, INT>", "map<string, int32>"),
+        ("MAP(STRING, INT[])", "map<string, list<item: int32>>"),
+        ("ARRAY<INT>", "list<item: int32>"),
+        ("array < int >", "list<item: int32>"),
+        ("INT[]", "list<item: int32>"),
+        ("INT ARRAY", "list<item: int32>"),
+        ("VARCHAR(20)[][]", "list<item: list<item: string>>"),
+        ("ARRAY<STRUCT<a: TIMESTAMP(3)>>", "list<item: struct<a: timestamp[us, tz=UTC]>>"),
+        ("ARRAY<MAP<STRING, ROW<a INT>>>", "list<item: map<string, struct<a: int32>>>"),
+    ],
 )  # fmt: skip
 @pytest.mark.parametrize("text", ["({}, k INT)", "(k INT, {})", "({})"])
-def test_nested_columns_are_declared_in_python(kind: str, declared: str, text: str) -> None:
+def test_columns_that_hold_others(kind: str, declared: str, type_: str, text: str) -> None:
     columns = text.format(f"v {declared}")
+    (described,) = script(f"CREATE {kind} x {columns}; DESCRIBE x").statements
+    assert isinstance(described, Describe)
+    assert {column.name: str(column.type) for column in described.columns}["v"] == type_
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["ARRAY<POINT>", "ARRAY<INT, INT>", "MAP<STRING>", "MAP<MAP<INT, INT>, INT>", "MULTISET<INT>",
+     "STRUCT<a>", "STRUCT<a: INT, A: INT>", "ROW<INT>", "ARRAY<>", "POINT[]"],
+)  # fmt: skip
+def test_what_holds_something_unknown(declared: str) -> None:
     with pytest.raises(QueryError) as caught:
-        sqlwin.query(f"CREATE {kind} x {columns}; SELECT v FROM x")
-    assert caught.value.message == NESTED
+        script(f"CREATE STREAM x (v {declared}, k INT)")
+    assert caught.value.message == f"{declared} is not a type of a column"
     assert caught.value.span is not None
     assert caught.value.span.length == len(declared)
 

@@ -74,7 +74,8 @@ SHAPES = [
         "#1",
         "@x",
     ),
-    *("product COLLATE NOCASE", "unnest(ARRAY(1, 2))", "explode(ARRAY(1, 2))", "inline(ARRAY())"),
+    *("product COLLATE NOCASE", "size(unnest(ARRAY(1, 2)))", "size(explode(ARRAY(1, 2)))"),
+    "size(inline(ARRAY()))",
     *(
         "main.abs(n)",
         "system.main.abs(n)",

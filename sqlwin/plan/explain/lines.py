@@ -24,6 +24,7 @@ from sqlwin.plan.ir.nodes import (
     Scan,
     StaticScan,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -58,6 +59,8 @@ def line(node: Node) -> str:
     if isinstance(node, Project):
         made = [s.sql if s.sql == n else f"{s.sql} AS {n}" for n, s in node.columns]
         return f"Project {', '.join(made) or '(no columns)'}"
+    if isinstance(node, Unnest):
+        return _unnest(node)
     if isinstance(node, WindowAggregate):
         return _window(node)
     if isinstance(node, TopN | WindowRank):
@@ -66,6 +69,15 @@ def line(node: Node) -> str:
         return _relation(node)
     types = {column.name: column.type for column in node.input.schema}
     return f"OverAggregate {', '.join(_over(call, types) for call in node.calls)}"
+
+
+def _unnest(node: Unnest) -> str:
+    """With what its array is, which is computed for it."""
+    made = dict(node.input.columns) if isinstance(node.input, Project) else {}
+    array = made[node.column].sql if node.column in made else node.column
+    ordinal = [] if node.ordinal is None else [f"{node.ordinal} from {node.first}"]
+    outer = ", or NULL of none" if node.outer else ""
+    return f"Unnest {array} AS {', '.join([*node.names, *ordinal])}{outer}"
 
 
 def _join(node: Join) -> str:

@@ -7,6 +7,7 @@ normal form, and the runtime lowers nothing else:
         > Filter? > Project
     Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
     Scan > Filter? > Project                                      (no window)
+    Scan > Filter? > Project > Unnest > Project                   (rows of a derived stream)
     Join > Filter? > Project, where an input of the Join is
         Scan > Filter? > Project, or
         StaticScan > Filter? > Project                            (on the right)
@@ -33,12 +34,13 @@ from sqlwin.plan.ir.joins import Join, StaticScan
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.streams import Scalar, Stream, column_of, quoted
+from sqlwin.plan.ir.unnest import Unnest
 from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
-__all__ = ["Join", "Scalar", "StaticScan", "Stream", "column_of", "quoted"]
+__all__ = ["Join", "Scalar", "StaticScan", "Stream", "Unnest", "column_of", "quoted"]
 
 BIGINT = pa.int64()
 GROUPING = "__grouping"
@@ -297,7 +299,16 @@ class WindowRank:
         return (*self.input.schema, Column(self.name, BIGINT))
 
 
-Unary = Filter | Project | WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank
+Unary = (
+    Filter
+    | Project
+    | Unnest
+    | WindowAggregate
+    | OverAggregate
+    | TopN
+    | WindowedRelation
+    | WindowRank
+)
 Node = Scan | StaticScan | Unary | Join
 
 

@@ -13,6 +13,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     Stream,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -52,7 +53,7 @@ def corrected(plan: Node) -> tuple[Stream, ...]:
 
 def revises(plan: Node) -> bool:
     """Whether its topmost node retracts or replaces rows by itself, whatever those below do."""
-    if isinstance(plan, Scan | StaticScan | Filter | Project | WindowRank):
+    if isinstance(plan, Scan | StaticScan | Filter | Project | Unnest | WindowRank):
         return False
     if isinstance(plan, WindowedRelation):
         return not plan.instants

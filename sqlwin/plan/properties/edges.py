@@ -22,6 +22,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     Stream,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -96,7 +97,9 @@ def edge(plan: Node, name: str) -> Edge | None:
         timed = isinstance(shape, Ending) and shape.unit is Unit.RANGE
         kind = {"window_start": "start", "window_end": "end"}.get(name)
         return Edge(kind, shape) if timed and kind else None  # type: ignore[arg-type]
-    if isinstance(plan, OverAggregate | WindowedRelation) and name not in names_of(plan.input):
+    if isinstance(plan, OverAggregate | Unnest | WindowedRelation) and name not in names_of(
+        plan.input
+    ):
         return None
     return edge(plan.input, name)
 

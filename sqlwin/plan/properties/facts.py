@@ -18,6 +18,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     Stream,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -33,9 +34,16 @@ Stateful = Window | Join
 
 def operator_of(plan: Node) -> Stateful | None:
     """What keeps state in a plan, the topmost one; None where nothing does."""
-    while isinstance(plan, Filter | Project):
+    while isinstance(plan, Filter | Project | Unnest):
         plan = plan.input
     return None if isinstance(plan, Scan | StaticScan) else plan
+
+
+def unnests(plan: Node) -> bool:
+    """Whether its results are elements of arrays, each known by its row and a number."""
+    while isinstance(plan, Filter | Project):
+        plan = plan.input
+    return isinstance(plan, Unnest)
 
 
 def keeps_state(plan: Node) -> bool:

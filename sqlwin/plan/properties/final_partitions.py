@@ -20,6 +20,7 @@ from sqlwin.plan.ir.nodes import (
     Scan,
     StaticScan,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowRank,
 )
@@ -71,7 +72,7 @@ def _same(plan: Node, one: str, other: str) -> bool:
         edges_ = {one, other} == {"window_start", "window_end"} and _sized(plan)
         return _same(plan.input, one, other) if keys else edges_
     known = {column.name for column in plan.input.schema}
-    if isinstance(plan, TopN | WindowRank | OverAggregate) and not {one, other} <= known:
+    if isinstance(plan, TopN | WindowRank | OverAggregate | Unnest) and not {one, other} <= known:
         return False
     return _same(plan.input, one, other)
 

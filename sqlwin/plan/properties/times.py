@@ -25,6 +25,7 @@ is not late above.
     join of relations       the instant       RETAIN, for which it waits
     RSTREAM of one          carried column    its own, and the window's length; in ROWS: none
                             the instant       0
+    UNNEST                  carried column    its own
     any                     GREATEST(x, …)    the least of those that have one
     FULL JOIN               COALESCE(l, r)    the greater of theirs, where there is no NULL
 """
@@ -44,6 +45,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     Stream,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -118,10 +120,14 @@ def delay(plan: Node, name: str) -> int | None:
         return _joined(plan, name)
     if isinstance(plan, TopN | WindowRank) and name == plan.name:
         return None
+    if isinstance(plan, Unnest) and name not in names_of(plan.input):
+        return None
     return _as_below(plan, name)
 
 
-def _as_below(plan: Filter | TopN | WindowedRelation | WindowRank, name: str) -> int | None:
+def _as_below(
+    plan: Filter | Unnest | TopN | WindowedRelation | WindowRank, name: str
+) -> int | None:
     """Of a column that is one of its input."""
     if isinstance(plan, WindowedRelation) and name == plan.instant:
         return 0 if plan.timed else None

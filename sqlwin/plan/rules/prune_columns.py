@@ -18,6 +18,7 @@ from sqlwin.plan.ir.nodes import (
     Scan,
     StaticScan,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -45,6 +46,8 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
         return replace(node, input=_needed(node.input, read | {*node.predicate.inputs}))
     if isinstance(node, Project):
         return replace(node, columns=tuple(c for c in node.columns if c[0] in read))
+    if isinstance(node, Unnest):
+        return _unnest(node, read)
     if isinstance(node, WindowAggregate):
         return _window(node, read)
     if isinstance(node, WindowRank):
@@ -56,6 +59,13 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
     if isinstance(node, TopN):
         return replace(node, input=_needed(node.input, _ranked(node, read)))
     return _over(node, read)
+
+
+def _unnest(node: Unnest, read: frozenset[str]) -> Unnest:
+    """The columns of its elements stay, for they are of one array; the number of each need not."""
+    ordinal = node.ordinal if node.ordinal in read else None
+    below = read.difference((*node.names, node.ordinal or "")).union((node.column,))
+    return replace(node, ordinal=ordinal, input=_needed(node.input, below))
 
 
 def _join(node: Join, read: frozenset[str]) -> Join:

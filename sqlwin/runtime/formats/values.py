@@ -218,6 +218,15 @@ def _presentable(values: pl.Series, type_: pa.DataType | None) -> pl.Series:
     return values
 
 
+def as_texts(values: pl.Series) -> pl.Series:
+    """Values of Python as the texts that a column is read from: of what is no text, JSON."""
+    texts = [
+        value if value is None or isinstance(value, str) else _kept_text(value)
+        for value in values.to_list()
+    ]
+    return pl.Series(values.name, texts, dtype=pl.String)
+
+
 def _kept_text(value: object) -> str:
     """As JSON; halves of surrogate pairs escaped, which no text of Polars has."""
     try:

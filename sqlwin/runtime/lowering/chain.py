@@ -17,8 +17,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
+import polars as pl
+
 from sqlwin.plan.ir.nodes import Node, Query, Stream
-from sqlwin.plan.properties.facts import plans_of
+from sqlwin.plan.properties.facts import plans_of, unnests
+from sqlwin.runtime.lowering.derived import derived
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.lowering.lowered import Lowered
@@ -32,11 +35,16 @@ class Lowering(Protocol):
 @dataclass(frozen=True)
 class DownstreamInput:
     """A stage `to` that reads the results as rows of `stream`, with `part` in their position:
-    the number of the plan they come from."""
+    the number of the plan they come from. elements: of arrays, see `derived`."""
 
     to: int
     stream: Stream
     part: int
+    elements: bool = False
+
+    def rows(self, results: pl.DataFrame) -> pl.DataFrame:
+        """The results as rows of the stream."""
+        return derived(results, self.part, self.stream.change, self.stream.copies, self.elements)
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class Chain:
             for stream in stage.streams.values():
                 for part, below in enumerate(stream.of):
                     if below == plan:
-                        yield DownstreamInput(number, stream, part)
+                        yield DownstreamInput(number, stream, part, unnests(plan))
 
 
 def chain(query: Query, lowering: Lowering = lower) -> Chain:

@@ -28,6 +28,13 @@ A row that stands for several equal ones is as many:
 >>> derived(two, 0, copies="m")["n", OP, ROW_KEY].rows()
 [(3, '+I', '[[7],1]'), (3, '+I', '[[7],2]')]
 
+Elements of an array have positions in their order, behind those of earlier rows of a stream:
+
+>>> keys = pl.Series(['[["s",0,7],1]', '[["s",0,7],2]', '[["s",0,8],1]'])
+>>> positions = of_elements(keys)
+>>> positions == sorted(positions)
+True
+
 A row that is inserted and retracted in one batch leaves nothing:
 
 >>> rows = pl.DataFrame({"n": [1, 1, 2], PART: 0, SEQ: 5, WEIGHT: [1, -1, 1]})
@@ -44,19 +51,27 @@ import polars as pl
 from sqlwin.schema import OP, PART, REVISION, ROW_KEY, SEQ, WEIGHT
 
 BITS = 63
+ELEMENTS = 20
+"""Bits of a position that number the elements of a row."""
 TASK = "__task"
 BEFORE, AFTER, COPY = "__before", "__after", "__copy"
 
 
 def derived(
-    results: pl.DataFrame, part: int, change: str | None = None, copies: str | None = None
+    results: pl.DataFrame,
+    part: int,
+    change: str | None = None,
+    copies: str | None = None,
+    elements: bool = False,
 ) -> pl.DataFrame:
-    """With `__part`, `__seq` and `__weight`, in their order. change, copies: as in `Stream`."""
+    """With `__part`, `__seq` and `__weight`, in their order. change, copies: as in `Stream`.
+    elements: the rows are those of an UNNEST."""
     if change is not None:
         results = _inserted(results, change)
     if copies is not None:
         results = _copied(results, copies)
-    seq = [number_of(key) for key in results[ROW_KEY].to_list()]
+    keys = results[ROW_KEY]
+    seq = of_elements(keys) if elements else [number_of(key) for key in keys.to_list()]
     added = pl.col(OP).is_in(["+I", "+U"])
     return results.with_columns(
         pl.lit(part, pl.Int32).alias(PART),
@@ -120,6 +135,28 @@ def number_of(key: str) -> int:
     """A hash of 63 bits."""
     whole = int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "little")
     return whole >> (64 - BITS)
+
+
+_ELEMENT = r'^\[\["(?:[^"\\]|\\.)*",0,(\d+)\],(\d+)\]$'
+
+
+def of_elements(keys: pl.Series) -> list[int]:
+    """The positions of rows known by another row and a number, `[[…],3]`.
+
+    Of a stream's row, of its first partition, they begin at its own position, shifted by 20 bits;
+    where that is too great, and of any other row, at a hash of 62 bits.
+    """
+    found = keys.str.extract_groups(_ELEMENT).struct.unnest().cast(pl.Int64, strict=False)
+    seq, number = (pl.col(name) for name in found.columns)
+    fits = (seq < 1 << (BITS - 1 - ELEMENTS)) & (number < 1 << ELEMENTS)
+    packed = found.select(pl.when(fits).then(seq * (1 << ELEMENTS) + number)).to_series().to_list()
+    pairs = zip(packed, keys.to_list(), strict=True)
+    return [_hashed(key) if position is None else position for position, key in pairs]
+
+
+def _hashed(key: str) -> int:
+    of, _, number = key[1:-1].rpartition(",")
+    return (number_of(of) >> 1) + int(number)
 
 
 def net(rows: pl.DataFrame) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from sqlwin.plan.ir.nodes import (
     Scalar,
     Scan,
     StaticScan,
+    Unnest,
     WindowAggregate,
     column_of,
 )
@@ -59,7 +60,7 @@ class Cut:
     scan: Scan
     where: Scalar | None
     columns: Columns
-    window: Window | None
+    window: Window | Unnest | None
     having: Scalar | None
     output: Columns
 
@@ -72,6 +73,8 @@ def lower(query: Query, derives: bool = False) -> Lowered:
 
 def _windowed(query: Query, derives: bool) -> Lowered:
     cut = _cut(query.plan)
+    if isinstance(cut.window, Unnest):
+        return _unnesting(query, cut, cut.window, derives)
     window, stream = cut.window, cut.scan.stream
     by_arrival = window is not None and arriving(window)
     timed = (window is not None or derives) and not by_arrival and stream.ts is not None
@@ -99,6 +102,33 @@ def _windowed(query: Query, derives: bool) -> Lowered:
         having=cut.having,
         output=cut.output,
         derives=derives,
+    )
+
+
+def _unnesting(query: Query, cut: Cut, unnest: Unnest, derives: bool) -> Lowered:
+    """It keeps nothing: rows pass, each as often as it has elements."""
+    from sqlwin.operators.unnesting import Unnesting
+
+    stream = cut.scan.stream
+    read = Input(
+        stream=stream,
+        where=cut.where,
+        columns=cut.columns,
+        keys=(),
+        retention=None,
+        timed=derives and stream.ts is not None,
+        carried=_carried(cut.scan, passes=True),
+    )
+    return Lowered(
+        query=query,
+        inputs=(read,),
+        operator=None,
+        having=cut.having,
+        output=cut.output,
+        derives=derives,
+        unnesting=Unnesting(
+            unnest.column, unnest.names, unnest.expands, unnest.ordinal, unnest.first, unnest.outer
+        ),
     )
 
 
@@ -144,7 +174,7 @@ def _cut(plan: Node) -> Cut:
     if isinstance(node, Scan):
         return Cut(node, *_filter_and_project(above, node), None, None, _identity(plan))
     assert not isinstance(node, Join | StaticScan | Filter | Project)
-    below, inner = _above(unranked(node).input)
+    below, inner = _above(node.input if isinstance(node, Unnest) else unranked(node).input)
     if not isinstance(inner, Scan):
         raise TypeError(f"not in normal form: {type(inner).__name__} below {type(node).__name__}")
     where, columns = _filter_and_project(below, inner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Protocol, cast
 
 import polars as pl
 
@@ -23,12 +23,18 @@ from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.rows.scalars import Columns
 
 
+class Unnests(Protocol):
+    def unnest(self, changes: pl.DataFrame) -> pl.DataFrame:
+        """Changes of rows as changes of the rows of their elements."""
+
+
 @dataclass(frozen=True)
 class Lowered:
     """having, output: of the projection. inputs: in the order of FROM; most queries have one.
 
     operator: `JoinOperator` where there are several inputs. derives: its results are rows of a
-    derived stream, emitted with both halves of each change.
+    derived stream, emitted with both halves of each change. unnesting: of rows without an operator,
+    what makes one of each element of an array.
     """
 
     query: Query
@@ -37,6 +43,7 @@ class Lowered:
     having: Scalar | None
     output: Columns
     derives: bool = False
+    unnesting: Unnests | None = None
 
     @property
     def stream(self) -> Stream:

@@ -73,17 +73,23 @@ class OutputProjection:
         return named if named.schema == self.schema else named.cast(self.schema)  # type: ignore[arg-type]
 
     def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Rows of a query without a window are results as they are."""
+        """Rows of a query without a window are results as they are, or those of their elements."""
+        changes = self._changes(rows)
+        if self.query.unnesting is not None:
+            return self.project(self.query.unnesting.unnest(changes))
+        return self._visible(changes).rename(self._called).select(self.schema.keys())
+
+    def _changes(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """With what an emission carries."""
         if self.query.stream.of:
-            changes = _as_changes(rows, len(self.query.stream.of) > 1)
-            return self._visible(changes).rename(self._called).select(self.schema.keys())
+            return _as_changes(rows, len(self.query.stream.of) > 1)
         changed = rows.sort(POSITION).with_columns(
             pl.lit("+I").alias(OP),
             pl.lit("full").alias(EMIT),
             pl.lit(0, pl.Int32).alias(REVISION),
             row_key_at(self.query.stream.name),
         )
-        return changed.drop(POSITION).rename(self._called).select(self.schema.keys())
+        return changed.drop(POSITION)
 
     def _computed(self, emitted: pl.DataFrame, what: str, columns: Columns) -> pl.DataFrame:
         """There is no row of a source to refuse here: what fails ends the run."""

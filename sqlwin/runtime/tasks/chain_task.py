@@ -20,7 +20,6 @@ from sqlwin.runtime.checkpoint.task_state import TaskState
 from sqlwin.runtime.inputs.row_counts import RowCounts, total
 from sqlwin.runtime.inputs.watermarks import Marks
 from sqlwin.runtime.lowering.chain import Chain, DownstreamInput, pipelines_of
-from sqlwin.runtime.lowering.derived import derived
 from sqlwin.runtime.lowering.input_pipelines import PreparedBatch, of_streams, prepare_batch
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.output_projection import OutputProjection
@@ -50,9 +49,7 @@ class Flow:
         if downstream.stream.ts is not None:
             self.reached.setdefault(name, {})[downstream.part] = reached
         if len(results):
-            stream = downstream.stream
-            rows = derived(results, downstream.part, stream.change, stream.copies)
-            self.rows.setdefault(name, []).append(rows)
+            self.rows.setdefault(name, []).append(downstream.rows(results))
 
 
 class ChainTask:

@@ -108,8 +108,9 @@ def _one_row(tree: Expr, run: ast.Run) -> None:
     """A row that became several would have one key for all of them."""
     for node in tree.find_all(exp.UDTF, exp.Explode):
         name = node.sql("spark").partition("(")[0]
-        message = f"{name} makes several rows of one and is not supported yet"
-        raise QueryError(message, word(node, run), legal="SIZE, TRANSFORM, ARRAY_JOIN, value[0]")
+        message = f"{name} makes several rows of one, and stands by itself"
+        legal = "SELECT EXPLODE(tags) AS tag; FROM orders CROSS JOIN UNNEST(tags) AS t(tag)"
+        raise QueryError(message, word(node, run), legal=legal)
 
 
 def _own_names(tree: Expr, run: ast.Run) -> None:

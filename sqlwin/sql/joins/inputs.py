@@ -23,7 +23,15 @@ from sqlwin.sql.joins.slides import Slides, refuse_more, slides
 from sqlwin.sql.joins.stays import Staying, staying, windowless
 from sqlwin.sql.relations.relation import JoinSide, Relation, candidates, timed_as_clock
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
-from sqlwin.sql.sources.from_clause import Bind, Known, event_time, read, stream_time, timed
+from sqlwin.sql.sources.from_clause import (
+    Bind,
+    Known,
+    event_time,
+    of_rows,
+    read,
+    stream_time,
+    timed,
+)
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
@@ -36,7 +44,8 @@ LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (RO
 
 @dataclass(frozen=True)
 class Input:
-    """relation: with the join's names. ts: of its event time, where a column shows it.
+    """relation: with the join's names. side: of its own columns; unnested: of those of elements of
+    its arrays. ts: of its event time, where a column shows it.
 
     frame: of its window; none: what came before is never too old. session: of its sessions.
     last: of a window of the last row of each key. slide: of a window that advances by so much.
@@ -53,6 +62,11 @@ class Input:
     last: LastRows | None = None
     slide: int | None = None
     stay: Stay | None = None
+    unnested: tuple[JoinSide, ...] = ()
+
+    @property
+    def sides(self) -> tuple[JoinSide, ...]:
+        return (self.side, *self.unnested)
 
     @property
     def static(self) -> bool:
@@ -108,6 +122,8 @@ def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | 
     relation = read(value, known, bind)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
+    if source.unnests:
+        relation = _unnested(relation, source, known)
     relation = limited(relation, where)
     if source.as_of is not None:
         relation = versions(relation, _span(source))
@@ -121,6 +137,16 @@ def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | 
         message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
         raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
     return relation
+
+
+def _unnested(relation: Relation, source: ast.From, known: Known) -> Relation:
+    from sqlwin.sql.sources.unnests import unnested
+
+    if source.window is not None or source.as_of is not None:
+        message = "a window, or a version, is of rows, and UNNEST beside it makes others"
+        legal = "a query in FROM with the UNNEST, and the window over it"
+        raise QueryError(message, source.unnests[0].function.span, legal=legal)
+    return unnested(of_rows(relation, _span(source)), source.unnests, known)
 
 
 # --- windows --------------------------------------------------------------------------
@@ -242,11 +268,14 @@ def _one_partition(relation: Relation, span: Span) -> None:
 def _names(relations: Sequence[Relation], spans: Sequence[Span]) -> list[str]:
     """By which columns may be qualified; `_2` for a query that has no name."""
     names: list[str] = []
+    taken: set[str] = set()
     for at, (relation, span) in enumerate(zip(relations, spans, strict=True)):
         name = relation.names[0] if relation.names else f"_{at + 1}"
-        if name.lower() in [other.lower() for other in names]:
-            message = f"two inputs of this join are called {name}"
-            raise QueryError(message, span, legal=f"{name} AS another")
+        for each in (name, *(side.name for side in relation.sides[1:])):
+            if each.lower() in taken:
+                message = f"two inputs of this join are called {each}"
+                raise QueryError(message, span, legal=f"{each} AS another")
+            taken.add(each.lower())
         names.append(name)
     return names
 
@@ -270,7 +299,12 @@ def _input(
     columns = tuple(
         (new, tree, run) for new, (_, tree, run) in zip(called, relation.columns, strict=True)
     )
-    side = JoinSide(name, tuple(zip(own, called, strict=True)))
+    pairs = dict(zip(own, called, strict=True))
+    first, *unnested = relation.sides or (JoinSide(name, tuple(zip(own, own, strict=True))),)
+    side, *others = (
+        replace(each, columns=tuple((at, pairs[its]) for at, its in each.columns))
+        for each in (replace(first, name=name), *unnested)
+    )
     renamed = replace(relation, columns=columns, names=(name,), sides=())
     slide = shape if isinstance(shape, Slides) else None
     frame = shape if isinstance(shape, Frame) else None if slide is None else slide.frame
@@ -278,7 +312,8 @@ def _input(
     last = shape.of(side) if isinstance(shape, LastRows) else None
     step = None if slide is None else slide.slide
     stay = shape.of(side) if isinstance(shape, Staying) else None
-    return Input(renamed, side, _time(renamed), frame, as_of, span, session, last, step, stay)
+    more = (session, last, step, stay, tuple(others))
+    return Input(renamed, side, _time(renamed), frame, as_of, span, *more)
 
 
 def _time(relation: Relation) -> str | None:

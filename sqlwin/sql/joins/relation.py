@@ -48,13 +48,18 @@ class PartialJoin:
 
     def relation(self, seen: Sequence[Input]) -> Relation:
         """All that may be named, over the join's names."""
-        plain = [(name, column(name), NOWHERE) for i in seen for _, name in i.side.columns]
+        plain = [
+            (name, column(name), NOWHERE)
+            for i in seen
+            for side in i.sides
+            for _, name in side.columns
+        ]
         merged = [(name, tree, NOWHERE) for name, tree in self.merged.values()]
         return Relation(
             base=seen[0].relation.base,
             columns=(*plain, *merged),
-            names=tuple(i.side.name for i in seen),
-            sides=tuple(i.side for i in seen),
+            names=tuple(side.name for i in seen for side in i.sides),
+            sides=tuple(side for i in seen for side in i.sides),
             merged=tuple(name for name, _ in self.merged.values()),
             same=tuple(self.tree.same.items()),
         )

@@ -118,7 +118,8 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
 
 def _joined(relation: Relation, table: str) -> list[tuple[str, str]]:
     """Of a join: the columns of one input, or of USING once and then of all, and their names."""
-    sides = [side for side in relation.sides if table.lower() in ("", side.name.lower())]
+    shown = (side for side in relation.sides if table or not side.hidden)
+    sides = [side for side in shown if table.lower() in ("", side.name.lower())]
     merged = [] if table else list(relation.merged)
     lower = [name.lower() for name in merged]
     own = [pair for side in sides for pair in side.columns if pair[0].lower() not in lower]

@@ -26,6 +26,7 @@ from sqlwin.plan.ir.nodes import (
     StaticScan,
     Stream,
     TopN,
+    Unnest,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -50,6 +51,7 @@ Base = (
     | WindowRank
     | TopN
     | OpenTop
+    | Unnest
 )
 Columns = tuple[tuple[str, Expr, ast.Run], ...]
 JOIN_TIME = "join time"
@@ -61,10 +63,14 @@ NOWHERE = ast.Run("", "", Span(1, 1))
 
 @dataclass(frozen=True)
 class JoinSide:
-    """An input of a join. columns: their own names, each with the one it has in the join."""
+    """An input of a join. columns: their own names, each with the one it has in the join.
+
+    hidden: it is named by what it was made for alone, and no part of `*`.
+    """
 
     name: str
     columns: tuple[tuple[str, str], ...]
+    hidden: bool = False
 
     def find(self, name: str) -> str | None:
         """The join's name of a column of its own."""

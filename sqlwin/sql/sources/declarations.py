@@ -42,6 +42,7 @@ from sqlwin.sql.expressions.volatile import clock_in, is_proctime
 from sqlwin.sql.relations.relation import nearest, of_stream
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
+from sqlwin.sql.sources.nested_types import nested_type
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import QUOTED, unquoted
 
@@ -155,6 +156,9 @@ def _distinct(columns: Sequence[ast.ColumnDef]) -> None:
 def column_type(column: ast.ColumnDef) -> pa.DataType:
     assert column.type is not None
     written = column.type
+    nested = nested_type(written)
+    if nested is not None:
+        return nested
     read = _TYPE.match(written.original)
     legal = ", ".join(type_names())
     if read is None:

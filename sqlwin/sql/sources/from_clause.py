@@ -19,6 +19,7 @@ from sqlwin.sql.sources.derived import derived, entitled
 from sqlwin.sql.sources.files import NamedFiles, no_time
 from sqlwin.sql.sources.readers import read_below
 from sqlwin.sql.sources.unions import united
+from sqlwin.sql.sources.unnests import refuse_beside, unnested
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.calls import of_table, table_functions
 from sqlwin.sql.windows.ksql import of_ksql
@@ -125,6 +126,8 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
         relation = relation.called(source.alias.text)
         if isinstance(source.source, ast.Select):
             relation = entitled(relation, source.alias.text)
+    if source.unnests:
+        relation = unnested(of_rows(relation, source.source.span), source.unnests, known)
     if source.window is not None:
         if window is not None:
             raise QueryError("this relation has a window already", source.window.span, legal="one")
@@ -133,6 +136,8 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
         window = replace(window, ts=_order(spec) or window.ts)
     if window is None:
         return relation, None
+    if source.unnests:
+        refuse_beside(window, source.unnests[0])
     return timed(derived(relation, known), window), window
 
 

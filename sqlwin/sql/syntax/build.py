@@ -26,6 +26,7 @@ from sqlwin.sql.syntax.relations import RelationRules
 from sqlwin.sql.syntax.set_operations import combined
 from sqlwin.sql.syntax.subqueries import unnested
 from sqlwin.sql.syntax.ttl_hint import hinted
+from sqlwin.sql.syntax.unnests import in_select
 from sqlwin.sql.syntax.windows import WindowRules
 from sqlwin.sql.text import ast
 
@@ -107,7 +108,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
             distinct=next((c for c in children if isinstance(c, Span)), None),
             change=change,
         )
-        return unnested(made, self.parse)
+        return unnested(in_select(made), self.parse)
 
     def where(self, meta: Meta, children: Children) -> Clause:
         return Clause("WHERE", children[0], word(meta, "WHERE"))

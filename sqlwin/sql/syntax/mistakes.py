@@ -25,12 +25,6 @@ from sqlwin.sql.syntax.repairs import Repair, comma_too_many, inserted, repair
 from sqlwin.sql.text.prepared import offset, span
 
 END = "the end of the text"
-NESTED = "columns of lists, structs and maps are declared by a schema, in Python"
-_NESTED = re.compile(
-    r"\bCREATE\s+(?:STREAM|TABLE|SINK)\b[^;]*?[(,]\s*\w+\s+((?:ARRAY|MAP|STRUCT)\s*<[^;]*>)\s*\Z",
-    re.IGNORECASE,
-)
-"""What stands before the place where the parser stops: to it `<` and `>` compare."""
 _CALLED = re.compile(r"(\bOF\s+)?\b(\w+)\s*\Z", re.IGNORECASE)
 """What is called where the parser stops, and whether it is the version of a table."""
 _BEFORE_A_COMMA = {
@@ -65,6 +59,8 @@ _WORDS = {
     "_GROUP": "GROUP",
     "KSQL_WINDOW": "WINDOW TUMBLING",
     "MATCH": "MATCH_CONDITION",
+    "LATERAL_VIEW": "LATERAL VIEW",
+    "ORDINALITY": "WITH ORDINALITY",
     "AS_OF": "FOR SYSTEM_TIME AS OF",
     "BEGIN_SET": "BEGIN STATEMENT SET",
     "EXECUTE_SET": "EXECUTE STATEMENT SET BEGIN",
@@ -86,6 +82,7 @@ _QUIET = frozenset(
         "HINT",
         "STREAM_OPERATOR",
         "NTH_VALUE",
+        "UNNEST",
         "DOT",
         "EQUAL",
     )
@@ -143,10 +140,6 @@ def explained(
         meant = change(text, offset(text, place), grammar)
         if meant is not None:
             return _proposed(meant, text)
-    declared = _NESTED.search(text, 0, offset(text, place))
-    if declared is not None and start == "start":
-        at = span(text, *declared.span(1))
-        return QueryError(NESTED, at, text, "a schema: sqlwin.query(text, {'s': pa.schema(…)})")
     shown = END if stop.kind == "$END" else _shown(unexpected)
     return QueryError(f"cannot read {shown} here", place, text, _expected(unexpected))
 

@@ -12,6 +12,7 @@ from lark.visitors import v_args
 from sqlwin.errors import QueryError
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named
+from sqlwin.sql.syntax.unnests import joined, unnest
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import unquoted
 from sqlwin.sql.text.runs import bracketed, parts
@@ -20,8 +21,7 @@ from sqlwin.sql.text.runs import bracketed, parts
 @v_args(meta=True)
 class RelationRules(Transformer[Token, Any]):
     def relation(self, meta: Meta, children: Children) -> ast.From:
-        first: ast.From = children[0]
-        joins = tuple(c for c in children[1:] if isinstance(c, ast.Join))
+        first, joins = joined(children)
         return replace(first, joins=joins, above=found(children, ast.KsqlWindow))
 
     def input(self, meta: Meta, children: Children) -> ast.From:
@@ -71,6 +71,16 @@ class RelationRules(Transformer[Token, Any]):
         durations = [c for c in children if isinstance(c, ast.Duration)]
         grace = durations.pop() if graced else None
         return ast.Within(durations[0], durations[-1], meta_span(meta), grace)
+
+    # --- elements of arrays ---
+
+    def unnest(self, meta: Meta, children: Children) -> ast.Unnest:
+        return unnest(children, meta_span(meta))
+
+    def unnest_alias(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
+        alias, *columns = children
+        listed = columns[0] if columns and isinstance(columns[0], tuple) else map(named, columns)
+        return (named(alias), *listed)
 
     # --- what is read ---
 

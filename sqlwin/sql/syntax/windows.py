@@ -46,6 +46,9 @@ class WindowRules(Transformer[Token, Any]):
         macros = tuple(self.macros.values())
         return ast.Run("".join(marked), original, span, tuple(targets), self.functions, macros)
 
+    def nested(self, meta: Meta, children: Children) -> ast.Run:
+        return self.run(meta, ())
+
     def over(self, meta: Meta, children: Children) -> Clause:
         target = next(c for c in children if isinstance(c, ast.Name | ast.Spec))
         return Clause("over", (meta.start_pos, meta.end_pos, target), meta_span(meta))

@@ -176,7 +176,7 @@ class From:
     """One relation, maybe with a window, and what it is joined to, in order.
 
     as_of: the time of FOR SYSTEM_TIME AS OF, which only what is joined can have. above: the
-    window over the joined rows, where ksqlDB has it.
+    window over the joined rows, where ksqlDB has it. unnests: of its rows, in order.
     """
 
     source: Name | WindowCall | Select | Union
@@ -185,6 +185,25 @@ class From:
     as_of: Name | None = None
     joins: tuple[Join, ...] = ()
     above: KsqlWindow | None = None
+    unnests: tuple[Unnest, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unnest:
+    """`CROSS JOIN UNNEST(array) AS t(x)`, `LATERAL VIEW EXPLODE(array) t AS x`.
+
+    function: in capitals, without _OUTER. outer: rows without elements stay. ordinality: of WITH
+    ORDINALITY. alias, columns: as given. hidden: it stood in SELECT, and no other name means it.
+    """
+
+    function: Name
+    array: Run
+    span: Span
+    outer: bool = False
+    ordinality: Span | None = None
+    alias: Name | None = None
+    columns: tuple[Name, ...] = ()
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
