@@ -4,7 +4,7 @@ The binder takes all the variety of the dialect; a plan that leaves it has this
 normal form, and the runtime lowers nothing else:
 
     Scan > Filter? > Project > WindowAggregate | OverAggregate | TopN | WindowedRelation
-        > Filter? > Project
+        | MatchRecognize > Filter? > Project
     Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
     Scan > Filter? > Project                                      (no window)
     Join > Filter? > Project, where an input of the Join is
@@ -30,6 +30,7 @@ import pyarrow as pa
 
 from sqlwin.added import ADDED
 from sqlwin.plan.ir.joins import Join, StaticScan
+from sqlwin.plan.ir.matches import MatchRecognize
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.streams import Scalar, Stream, column_of, quoted
@@ -38,7 +39,7 @@ from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
-__all__ = ["Join", "Scalar", "StaticScan", "Stream", "column_of", "quoted"]
+__all__ = ["Join", "MatchRecognize", "Scalar", "StaticScan", "Stream", "column_of", "quoted"]
 
 BIGINT = pa.int64()
 GROUPING = "__grouping"
@@ -297,7 +298,8 @@ class WindowRank:
         return (*self.input.schema, Column(self.name, BIGINT))
 
 
-Unary = Filter | Project | WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank
+Windowed = WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank | MatchRecognize
+Unary = Filter | Project | Windowed
 Node = Scan | StaticScan | Unary | Join
 
 

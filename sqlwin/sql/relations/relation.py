@@ -18,6 +18,7 @@ from sqlwin.names import nearest as nearest
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
+    MatchRecognize,
     Node,
     OverAggregate,
     Project,
@@ -48,6 +49,7 @@ Base = (
     | WindowedRelation
     | WindowRank
     | TopN
+    | MatchRecognize
     | OpenTop
 )
 Columns = tuple[tuple[str, Expr, ast.Run], ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -134,6 +134,15 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
     if window is None:
         return relation, None
     return timed(derived(relation, known), window), window
+
+
+def refuse_matches(sources: Iterable[ast.From]) -> None:
+    """QueryError for an input of a join with MATCH_RECOGNIZE behind its name."""
+    for source in sources:
+        if source.match is not None:
+            message = "MATCH_RECOGNIZE stands in a query of its own, which is joined"
+            legal = "JOIN (SELECT * FROM orders MATCH_RECOGNIZE (…)) m ON …"
+            raise QueryError(message, source.match.span, legal=legal)
 
 
 def of_rows(relation: Relation, span: Span) -> Relation:
