@@ -29,7 +29,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
-from sqlwin.operators.contract import Stores
+from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key_at
 from sqlwin.operators.emitter.results import ResultLedger, Results
 from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, OLD, PENDING, STANDS, WORD
@@ -179,13 +179,14 @@ class PatternMatcher(Results):
 
     def _waiting(self, closed: int, until: int, stores: Stores) -> pl.DataFrame:
         """Progress of partitions that are open before `until`, or have rows since `closed`."""
-        known = self.progress.of(self._partitions(stores[ROWS].scan(START, until)), stores)
-        newest = stores[ROWS].scan(closed, until)
-        waiting = known.filter(pl.col(OPEN[0]) < min(closed, until))
+        fresh = self._partitions(stores[ROWS].scan(closed, until))
+        waiting = everything(stores, PROGRESS).filter(pl.col(OPEN[0]) < min(closed, until))
         if not self.partition:
-            return known if len(newest) or len(waiting) else known.clear()
-        fresh = known.join(newest, on=list(self.partition), how="semi", nulls_equal=True)
-        return pl.concat([waiting, fresh]).unique(self.partition, maintain_order=True)
+            return self.progress.of(pl.DataFrame({"__all": [True]}), stores).head(
+                len(fresh) or len(waiting)
+            )
+        keys = pl.concat([fresh, waiting.select(self.partition)]).unique(maintain_order=True)
+        return self.progress.of(keys, stores)
 
     def _decided(
         self,
