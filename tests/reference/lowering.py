@@ -19,6 +19,7 @@ from sqlwin.instants import END
 from sqlwin.operators.contract import Operator
 from sqlwin.plan.ir.nodes import (
     Aggregate,
+    MatchRecognize,
     Node,
     OverAggregate,
     Query,
@@ -59,6 +60,7 @@ from tests.reference.definitions.at_once import ReferenceAtOnce
 from tests.reference.definitions.forgetting import Forgetting
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.late_frames import LateFrames
+from tests.reference.definitions.matches import ReferenceMatches
 from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.ranks import Ranked
 from tests.reference.definitions.relations import Last, Moving, ReferenceRelation
@@ -71,9 +73,9 @@ from tests.reference.joins.relations import ReferencePresent, Standing
 from tests.reference.kernels.windows import pane_of, windows_holding
 from tests.reference.operator import ReferenceOperator
 
-Window = WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank
-Inner = WindowAggregate | OverAggregate | TopN | WindowedRelation
-Bare = ReferencePresent | ReferenceAtOnce
+Window = WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank | MatchRecognize
+Inner = WindowAggregate | OverAggregate | TopN | WindowedRelation | MatchRecognize
+Bare = ReferencePresent | ReferenceAtOnce | ReferenceMatches
 Functions = tuple[PythonAggregate, ...]
 
 
@@ -222,6 +224,8 @@ def _operator(
         return ReferenceTopN(
             replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
         )
+    if isinstance(window, MatchRecognize):
+        return ReferenceMatches(window, stream.name, update_before)
     if isinstance(window, WindowedRelation) and window.there is not None:
         stay = Stay(rows=1, partition=window.partition, there=window.there)
         return ReferencePresent(Standing(carried, (), stay), window.instant)

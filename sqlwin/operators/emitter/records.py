@@ -190,7 +190,7 @@ class ResultRecords:
 
     # Writing.
 
-    def _quiet(self, records: pl.DataFrame, stores: Stores) -> None:
+    def quiet(self, records: pl.DataFrame, stores: Stores) -> None:
         """Records of results of which nothing is pending any more."""
         nothing = {DUE: pl.lit(None, pl.Int64), PENDING: pl.lit(0, pl.Int64)}
         self._put(records.with_columns(**nothing), stores, records[DUE])

@@ -197,7 +197,7 @@ class ResultLedger(ResultRecords):
         if self.recorded or not unknown:
             recorded = results if self.recorded else results.filter(known)
             went = self.revised(recorded.filter(goes))
-            self._quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
+            self.quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
         return self.changes(results.filter(goes))
 
     def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -215,7 +215,7 @@ class ResultLedger(ResultRecords):
         if len(there) == len(known):
             return there
         empty_ = known.join(there, on=list(self.identity), how="anti", nulls_equal=True)
-        self._quiet(empty_.filter(~pl.col(STANDS), pl.col(PENDING) > 0), stores)
+        self.quiet(empty_.filter(~pl.col(STANDS), pl.col(PENDING) > 0), stores)
         removed = empty_.filter(STANDS).with_columns(pl.lit(False).alias(EXISTS))
         return pl.concat([there, removed], how="diagonal") if len(removed) else there
 

@@ -187,7 +187,7 @@ class RankedLedger(ResultLedger):
         """Of one that goes out because others moved it, what is pending stays so."""
         went = self.revised(placed.filter(GOES))
         as_it_was = placed.filter(~pl.col(GOES), CHOSEN)
-        self._quiet(pl.concat([went.filter(CHOSEN), as_it_was.select(went.columns)]), stores)
+        self.quiet(pl.concat([went.filter(CHOSEN), as_it_was.select(went.columns)]), stores)
         moved = went.filter(~pl.col(CHOSEN)).with_columns(pl.col(HERE).alias(EXISTS))
         self._put(moved, stores, moved[DUE])
 

@@ -35,4 +35,4 @@ class RankedSessions(RankedLedger, SupersedingLedger):
         keys = tuple(name for name in horizons.columns if name != HORIZON)
         left = floored(self.departed(stores), horizons, keys)
         held = left.filter(pl.col(UNTIL) < pl.col(HORIZON)).drop(HORIZON)
-        self._quiet(held.with_columns(pl.lit(True).alias(EXISTS)), stores)
+        self.quiet(held.with_columns(pl.lit(True).alias(EXISTS)), stores)

@@ -13,11 +13,12 @@ from functools import partial
 import pyarrow as pa
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.explain import stays
+from sqlwin.plan.explain import matches, stays
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     Filter,
     Join,
+    MatchRecognize,
     Node,
     OverCall,
     Project,
@@ -67,6 +68,8 @@ def line(node: Node) -> str:
         return _ranked(node)
     if isinstance(node, WindowedRelation):
         return _relation(node)
+    if isinstance(node, MatchRecognize):
+        return matches.line(node)
     types = {column.name: column.type for column in node.input.schema}
     return f"OverAggregate {', '.join(_over(call, types) for call in node.calls)}"
 

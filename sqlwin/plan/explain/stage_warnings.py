@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.ir.nodes import OverAggregate, Stream, TopN, WindowAggregate
+from sqlwin.plan.explain import matches
+from sqlwin.plan.ir.nodes import MatchRecognize, OverAggregate, Stream, TopN, WindowAggregate
 from sqlwin.plan.properties.changelog import lateness, reappears, replayed, weighted
 from sqlwin.plan.properties.facts import (
     Unranked,
@@ -34,8 +35,20 @@ OWN_RESULTS = (
 
 def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
     window = unranked(node)
-    if not (isinstance(window, WindowAggregate) and window.at_once):
+    if isinstance(window, MatchRecognize):
+        yield from _matched(window, stream)
+    elif not (isinstance(window, WindowAggregate) and window.at_once):
         yield from _warnings(node, window, stream)
+
+
+def _matched(window: MatchRecognize, stream: Stream) -> Iterator[str]:
+    if not window.partition:
+        yield f"{_one_bucket(window)}, so all rows go to one bucket"
+    yield from matches.warnings(window)
+    if window.policy.ignores:
+        yield IGNORED
+    if replayed(stream) and _unbounded(window):
+        yield POSITIONS
 
 
 def _warnings(node: Window, window: Unranked, stream: Stream) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
+from sqlwin.plan.explain import matches
 from sqlwin.plan.explain.policies import (
     early,
     late,
@@ -16,6 +17,7 @@ from sqlwin.plan.explain.policies import (
     watermark,
 )
 from sqlwin.plan.ir.nodes import (
+    MatchRecognize,
     Node,
     OverAggregate,
     Stream,
@@ -77,6 +79,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
         yield "Message key: none: nothing is kept"
         yield "Full: as it comes, for all rows of an instant come together"
         return
+    if isinstance(window, MatchRecognize):
+        yield from matches.facts(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window.window, window.partition, bool(window.sets))
     yield f"Message key: {_message_key(window)}"
@@ -143,6 +147,8 @@ def _operator(window: Unranked) -> str:
     if isinstance(window, TopN):
         what = "row" if window.function == "row_number" else "rank"
         return f"top-n, the first {window.limit} {what}s of each partition"
+    if isinstance(window, MatchRecognize):
+        return "pattern matcher"
     if isinstance(window, WindowAggregate):
         if window.at_once:
             return "aggregator, the rows of each instant"
@@ -193,7 +199,7 @@ def _bounded(window: OverAggregate) -> bool:
     return window.calls[0].frame.preceding is not None
 
 
-def _message_key(window: WindowAggregate | OverAggregate | TopN) -> str:
+def _message_key(window: WindowAggregate | OverAggregate | TopN | MatchRecognize) -> str:
     """SAMZA-552's table; a top-n finds its rows by their partition."""
     if isinstance(window, TopN):
         return "equal fields, timestamp, offset"
@@ -201,7 +207,7 @@ def _message_key(window: WindowAggregate | OverAggregate | TopN) -> str:
         if window.by_arrival:
             return "offset" if _bounded(window) else "none: incremental"
         return "timestamp, offset"
-    if window.per_row:
+    if isinstance(window, MatchRecognize) or window.per_row:
         return "timestamp, offset"
     if not keeps_messages(window):
         return "none: incremental"
@@ -213,7 +219,9 @@ def _message_key(window: WindowAggregate | OverAggregate | TopN) -> str:
 # --- policies -------------------------------------------------------------------------
 
 
-def _full(window: WindowAggregate | OverAggregate | TopN) -> str:
+def _full(window: WindowAggregate | OverAggregate | TopN | MatchRecognize) -> str:
+    if isinstance(window, MatchRecognize):
+        return matches.full(window)
     if isinstance(window, TopN):
         return "when its retention is over" if becomes_final(window) else "at the end of input"
     if isinstance(window, OverAggregate):

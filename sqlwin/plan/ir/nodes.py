@@ -4,7 +4,7 @@ The binder takes all the variety of the dialect; a plan that leaves it has this
 normal form, and the runtime lowers nothing else:
 
     Scan > Filter? > Project > WindowAggregate | OverAggregate | TopN | WindowedRelation
-        > Filter? > Project
+        | MatchRecognize > Filter? > Project
     Scan > Filter? > Project > WindowAggregate > WindowRank > Filter? > Project
     Scan > Filter? > Project                                      (no window)
     Scan > Filter? > Project > Unnest > Project                   (rows of a derived stream)
@@ -31,6 +31,7 @@ import pyarrow as pa
 
 from sqlwin.added import ADDED
 from sqlwin.plan.ir.joins import Join, StaticScan
+from sqlwin.plan.ir.matches import MatchRecognize
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.streams import Scalar, Stream, column_of, quoted
@@ -40,7 +41,16 @@ from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
-__all__ = ["Join", "Scalar", "StaticScan", "Stream", "Unnest", "column_of", "quoted"]
+__all__ = [
+    "Join",
+    "MatchRecognize",
+    "Scalar",
+    "StaticScan",
+    "Stream",
+    "Unnest",
+    "column_of",
+    "quoted",
+]
 
 BIGINT = pa.int64()
 GROUPING = "__grouping"
@@ -299,16 +309,8 @@ class WindowRank:
         return (*self.input.schema, Column(self.name, BIGINT))
 
 
-Unary = (
-    Filter
-    | Project
-    | Unnest
-    | WindowAggregate
-    | OverAggregate
-    | TopN
-    | WindowedRelation
-    | WindowRank
-)
+Windowed = WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank | MatchRecognize
+Unary = Filter | Project | Unnest | Windowed
 Node = Scan | StaticScan | Unary | Join
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from sqlwin.plan.ir.joins import HALVES
 from sqlwin.plan.ir.nodes import (
     Join,
+    MatchRecognize,
     Node,
     OverAggregate,
     Project,
@@ -97,6 +98,8 @@ def edge(plan: Node, name: str) -> Edge | None:
         timed = isinstance(shape, Ending) and shape.unit is Unit.RANGE
         kind = {"window_start": "start", "window_end": "end"}.get(name)
         return Edge(kind, shape) if timed and kind else None  # type: ignore[arg-type]
+    if isinstance(plan, MatchRecognize) and name not in plan.partition:
+        return None
     if isinstance(plan, OverAggregate | Unnest | WindowedRelation) and name not in names_of(
         plan.input
     ):

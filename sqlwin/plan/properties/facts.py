@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlwin.added import added_values
+from sqlwin.plan.ir.matches import MatchAggregate
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
+    MatchRecognize,
     Node,
     OverAggregate,
     Project,
@@ -27,7 +29,7 @@ from sqlwin.plan.ir.once import from_below, once
 from sqlwin.policies import Policy
 from sqlwin.windows import JoinWindow, Session, Unit
 
-Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation
+Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation | MatchRecognize
 Window = Unranked | WindowRank
 Stateful = Window | Join
 
@@ -184,7 +186,7 @@ def bucket_keys(window: Stateful) -> tuple[str, ...]:
         return window.buckets[0]
     if isinstance(window, WindowedRelation):
         return () if window.instants else window.partition  # an instant is one of all keys
-    if isinstance(window, TopN):
+    if isinstance(window, TopN | MatchRecognize):
         return window.partition
     if isinstance(window, WindowRank):
         return tuple(key for key in bucket_keys(window.input) if key in window.partition)
@@ -224,6 +226,10 @@ def _functions(plan: Node) -> Iterator[str]:
         yield from (call.aggregate.function for call in own.calls)
     elif isinstance(own, WindowAggregate):
         yield from (aggregate.function for aggregate in own.aggregates)
+    elif isinstance(own, MatchRecognize):
+        conditions = (term for condition in own.conditions for term in condition.terms)
+        terms = [term for term in (*own.measures, *conditions) if isinstance(term, MatchAggregate)]
+        yield from (term.aggregate.function for term in terms)
 
 
 def fingerprint(*queries: Query) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
+    MatchRecognize,
     Node,
     OverAggregate,
     Project,
@@ -72,6 +73,8 @@ def _same(plan: Node, one: str, other: str) -> bool:
         edges_ = {one, other} == {"window_start", "window_end"} and _sized(plan)
         return _same(plan.input, one, other) if keys else edges_
     known = {column.name for column in plan.input.schema}
+    if isinstance(plan, MatchRecognize) and not {one, other} <= set(plan.partition):
+        return False
     if isinstance(plan, TopN | WindowRank | OverAggregate | Unnest) and not {one, other} <= known:
         return False
     return _same(plan.input, one, other)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pyarrow.types import is_floating
 
 from sqlwin.aggregates import signature
+from sqlwin.plan.ir.matches import looks_back
 from sqlwin.plan.ir.nodes import (
     Aggregate,
+    MatchRecognize,
     OverAggregate,
     WindowAggregate,
 )
@@ -68,6 +70,8 @@ def keeps_horizons(window: Unranked) -> bool:
 
 def keeps_keys(window: Unranked) -> bool:
     """Whether the state of a key is not evicted by time."""
+    if isinstance(window, MatchRecognize):
+        return bool(window.partition) and looks_back(window) > 0
     if counts(window):
         return bool(bucket_keys(window))
     calls = window.calls if isinstance(window, OverAggregate) else ()

@@ -34,9 +34,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sqlwin.patterns import Navigation
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
+    MatchRecognize,
     Node,
     OverAggregate,
     Project,
@@ -118,6 +120,8 @@ def delay(plan: Node, name: str) -> int | None:
         return _framed(plan, name)
     if isinstance(plan, Join):
         return _joined(plan, name)
+    if isinstance(plan, MatchRecognize):
+        return _matched(plan, name)
     if isinstance(plan, TopN | WindowRank) and name == plan.name:
         return None
     if isinstance(plan, Unnest) and name not in names_of(plan.input):
@@ -141,6 +145,14 @@ def _as_below(
     if waits and isinstance(plan, TopN) and plan.policy.retain is not None:
         return _plus(own, plan.policy.retain)
     return own
+
+
+def _matched(plan: MatchRecognize, name: str) -> int | None:
+    """Of a time of one of its rows: a match is full when WITHIN is over, at the latest."""
+    term = next((term for term in plan.measures if term.name == name), None)
+    if not isinstance(term, Navigation) or term.column is None or term.back or plan.within is None:
+        return None
+    return _plus(delay(plan.input, term.column), plan.within + 1)
 
 
 def _most(delays: Iterable[int | None]) -> int | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlwin.plan.ir.matches import columns_read
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     Filter,
     Join,
+    MatchRecognize,
     Node,
     OverAggregate,
     Project,
@@ -56,6 +58,8 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
         more = (*node.partition, *_given(node.until), *_given(node.there))
         below = read.difference(_given(node.instant)).union(more)
         return replace(node, input=_needed(node.input, below))
+    if isinstance(node, MatchRecognize):
+        return _match(node, read)
     if isinstance(node, TopN):
         return replace(node, input=_needed(node.input, _ranked(node, read)))
     return _over(node, read)
@@ -110,6 +114,13 @@ def _over(node: OverAggregate, read: frozenset[str]) -> OverAggregate:
     keys = order.union(*(call.partition for call in used))
     below = {*read, *keys, *_inputs([c.aggregate for c in used]), *_given(node.where)}
     return replace(node, calls=used, input=_needed(node.input, frozenset(below)))
+
+
+def _match(node: MatchRecognize, read: frozenset[str]) -> MatchRecognize:
+    used = tuple(term for term in node.measures if term.name in read)
+    conditions = [name for each in node.conditions for name in columns_read(each.terms)]
+    below = frozenset((*node.partition, *conditions, *columns_read(used)))
+    return replace(node, measures=used, input=_needed(node.input, below))
 
 
 def _inputs(aggregates: tuple[Aggregate, ...] | list[Aggregate]) -> set[str]:

@@ -20,6 +20,7 @@ from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.plan.ir.nodes import (
     Aggregate,
+    MatchRecognize,
     Node,
     OverAggregate,
     OverCall,
@@ -43,6 +44,7 @@ from sqlwin.stays import Stay
 from sqlwin.windows import CalendarWindow, Cumulate, Frame, Hop, Session, Unit, Whole
 
 if TYPE_CHECKING:  # the operators that a query has not are not imported
+    from sqlwin.operators.matches.operator import PatternMatcher
     from sqlwin.operators.over.operator import OverAggregator
     from sqlwin.operators.relations.aggregates import InstantAggregates
     from sqlwin.operators.sessions.operator import SessionAggregator
@@ -73,6 +75,14 @@ class Assembly:
         if kind not in OPERATORS:
             raise TypeError(f"no operator is known for {kind.__name__}")
         return OPERATORS[kind](self, window)
+
+    def _matched(self, window: MatchRecognize) -> PatternMatcher:
+        from sqlwin.runtime.lowering.matches import matcher
+
+        def folding(call: Aggregate, below: Node) -> Fold:
+            return _unkeyed(self._fold(call, below))
+
+        return matcher(window, self.stream, folding, self.filtered)
 
     def _topped(self, window: TopN) -> TopRows:
         from sqlwin.operators.top_n.operator import TopRows
@@ -225,6 +235,7 @@ OPERATORS: dict[type, Callable[[Assembly, Any], Operator]] = {
     TopN: Assembly._topped,
     WindowedRelation: Assembly._relation,
     WindowRank: Assembly._ranked,
+    MatchRecognize: Assembly._matched,
 }
 """Of group windows by the kind of window, of others by the node."""
 

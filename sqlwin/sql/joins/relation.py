@@ -28,7 +28,7 @@ from sqlwin.sql.joins.windows import windowed
 from sqlwin.sql.relations.rank_bounds import conjuncts
 from sqlwin.sql.relations.relation import NOWHERE, Relation, nearest
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.sources.from_clause import Bind, Known
+from sqlwin.sql.sources.from_clause import Bind, Known, refuse_matches
 from sqlwin.sql.text import ast
 
 
@@ -105,6 +105,8 @@ class PartialJoin:
 
 def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
+    joins = select.relation.joins
+    refuse_matches((select.relation, *(join.right for join in joins)))
     source = mirrored(select.relation, known)
     changes = select.instants is not None and by_changes(source, known)
     if changes:

@@ -18,6 +18,7 @@ from sqlwin.names import nearest as nearest
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
+    MatchRecognize,
     Node,
     OverAggregate,
     Project,
@@ -50,6 +51,7 @@ Base = (
     | WindowedRelation
     | WindowRank
     | TopN
+    | MatchRecognize
     | OpenTop
     | Unnest
 )

@@ -11,7 +11,7 @@ from sqlwin.sql.over.ranks import EXAMPLE as RANK
 from sqlwin.sql.over.ranks import of_windows
 from sqlwin.sql.over.select import has_over, over
 from sqlwin.sql.relations.items import Item, called, items
-from sqlwin.sql.relations.relation import Relation
+from sqlwin.sql.relations.relation import Lengths, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.aliases import aliases_explained
 from sqlwin.sql.select.cascades import cascaded
@@ -61,10 +61,7 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
     relation, given = _from(select, known)
     ttl = of_hints(select, relation)
     reads = tuple(dict.fromkeys((*relation.names, *relation.reads)))
-    if select.relation.joins:
-        relation = replace(relation, ttl=ttl)
-        policies = select.policies if _above_rows(select) else ast.Policies()
-        select = replace(select, where=None, policies=policies)
+    relation, select = _taken_in(select, relation, ttl)
     if select.instants is not None:
         rest = known, select.instants, _above_rows(select)
         select, relation, given = at_instants(select, relation, given, *rest)
@@ -96,6 +93,18 @@ def _around(select: ast.Select, known: Known) -> ast.Select | None:
     if select.distinct is not None:
         return _once(select, known, select.distinct)
     return over_groups(select, lambda groups: bind_select(groups, _inside(select, known)))
+
+
+def _taken_in(
+    select: ast.Select, relation: Relation, ttl: Lengths | None
+) -> tuple[Relation, ast.Select]:
+    """Without what a join, or MATCH_RECOGNIZE, in FROM has taken in."""
+    policies = select.policies if _above_rows(select) else ast.Policies()
+    if select.relation.joins:
+        return replace(relation, ttl=ttl), replace(select, where=None, policies=policies)
+    if select.relation.match is not None:
+        return relation, replace(select, policies=policies)
+    return relation, select
 
 
 def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
@@ -172,6 +181,11 @@ def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
             return rows, None
         over = of_ksql(above)
         return timed(derived(rows, known), over), over
+    if select.relation.match is not None:
+        from sqlwin.sql.matches.relation import matched  # by need
+
+        given = passing(select.policies) if _above_rows(select) else select.policies
+        return matched(select.relation, given, known, bind_select), None
     found, window = bind_from(select.relation, known, bind_select)
     if _above_rows(select) or select.policies.span is not None:
         found = of_rows(found, select.relation.source.span)

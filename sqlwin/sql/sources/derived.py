@@ -19,6 +19,7 @@ from sqlglot import exp
 
 from sqlwin.plan.ir.nodes import (
     Join,
+    MatchRecognize,
     Node,
     OverAggregate,
     Scan,
@@ -171,9 +172,9 @@ def _as_long(policy: Policy, retain: int) -> Policy:
 
 
 def _may_be_early(node: Stateful) -> bool:
-    """Pairs of an inner join go as they are found in any case."""
+    """Pairs of an inner join go as they are found in any case, and matches when they are known."""
     if not isinstance(node, Join):
-        return True
+        return not isinstance(node, MatchRecognize)
     return isinstance(node.match, AsOf) or node.kind not in ("inner", "semi")
 
 

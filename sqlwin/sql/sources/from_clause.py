@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -139,6 +139,15 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
     if source.unnests:
         refuse_beside(window, source.unnests[0])
     return timed(derived(relation, known), window), window
+
+
+def refuse_matches(sources: Iterable[ast.From]) -> None:
+    """QueryError for an input of a join with MATCH_RECOGNIZE behind its name."""
+    for source in sources:
+        if source.match is not None:
+            message = "MATCH_RECOGNIZE stands in a query of its own, which is joined"
+            legal = "JOIN (SELECT * FROM orders MATCH_RECOGNIZE (…)) m ON …"
+            raise QueryError(message, source.match.span, legal=legal)
 
 
 def of_rows(relation: Relation, span: Span) -> Relation:

@@ -28,7 +28,8 @@ class RelationRules(Transformer[Token, Any]):
         source, *rest = children
         given = {c.word: c.value for c in rest if isinstance(c, Clause)}
         window = next((c for c in rest if isinstance(c, ast.Spec | ast.KsqlWindow)), None)
-        return ast.From(source, window, given.get("alias"), given.get("as of"))
+        match = found(rest, ast.MatchRecognize)
+        return ast.From(source, window, given.get("alias"), given.get("as of"), match=match)
 
     def alias(self, meta: Meta, children: Children) -> Clause:
         return Clause("alias", named(children[-1]), meta_span(meta))

@@ -81,6 +81,11 @@ class WindowRules(Transformer[Token, Any]):
     def ksql_part(self, meta: Meta, children: Children) -> tuple[str, ast.Duration]:
         return key_of(children[0]), children[1]
 
+    def match_recognize(self, meta: Meta, children: Children) -> ast.MatchRecognize:
+        from sqlwin.sql.syntax.matches import match_recognize  # few queries have one
+
+        return match_recognize(self.run(meta, children), meta_span(meta))
+
     def cql_window(self, meta: Meta, children: Children) -> ast.Spec:
         return replace(self.spec(meta, children), span=meta_span(meta))
 

@@ -172,11 +172,28 @@ class WindowCall:
 
 
 @dataclass(frozen=True)
+class MatchRecognize:
+    """The clauses of MATCH_RECOGNIZE, by their places. all_rows: of ALL ROWS PER MATCH. after: what
+    stands behind AFTER MATCH SKIP. pattern: what its brackets hold."""
+
+    span: Span
+    partition: tuple[Run, ...]
+    order: tuple[Run, ...]
+    measures: tuple[tuple[Run, Name], ...]
+    pattern: Run
+    define: tuple[tuple[Name, Run], ...]
+    after: Run | None = None
+    within: Run | None = None
+    all_rows: Span | None = None
+
+
+@dataclass(frozen=True)
 class From:
     """One relation, maybe with a window, and what it is joined to, in order.
 
     as_of: the time of FOR SYSTEM_TIME AS OF, which only what is joined can have. above: the
-    window over the joined rows, where ksqlDB has it. unnests: of its rows, in order.
+    window over the joined rows, where ksqlDB has it. unnests: of its rows, in order. match:
+    MATCH_RECOGNIZE over its rows.
     """
 
     source: Name | WindowCall | Select | Union
@@ -186,6 +203,7 @@ class From:
     joins: tuple[Join, ...] = ()
     above: KsqlWindow | None = None
     unnests: tuple[Unnest, ...] = ()
+    match: MatchRecognize | None = None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import Any
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import (
     Join,
+    MatchRecognize,
     Node,
     Scan,
     StaticScan,
@@ -144,14 +145,17 @@ def _endless(window: Window) -> bool:
         return isinstance(window.window, Whole) or keeps_keys(window)
     if isinstance(window, TopN):
         return True
-    if isinstance(window, WindowedRelation):
-        return False  # what leaves it says the window
+    if isinstance(window, WindowedRelation | MatchRecognize):
+        return False  # what leaves it says the window, or WITHIN
     frames = [call.frame.in_time for call in window.calls]
     ends = [end for frame in frames for end in (frame.preceding, frame.following)]
     return window.timeless or None in ends or keeps_keys(window)
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:
+    if isinstance(window, MatchRecognize):
+        message = "a TTL of MATCH_RECOGNIZE is not supported yet"
+        raise QueryError(message, legal="WITHIN INTERVAL '1' HOUR, and RETAIN")
     if isinstance(window, WindowedRelation):
         message = "a TTL of a window by itself: its rows are kept until they leave it"
         raise QueryError(message, legal="a shorter window, or no TTL")

@@ -1,0 +1,236 @@
+"""Which matches the rows of partitions make, as far as no row that may come can change them.
+
+The rows below a limit, the watermark, are known. Attempts begin at each row in turn, behind the
+match before it as AFTER MATCH says. One is decided unless it wanted a row that is not known yet: a
+row behind the last one, while the time that WITHIN gives has not passed. The first that is not
+decided is where its partition is open: nothing behind it can be said.
+
+Worked example, a b* c within 10: a at 0, b at 1, the limit 5. The attempt at 0 wants a row
+behind 1, and one may come until 10: it is open. At the limit 11 it has failed. With c at 2 it was
+decided at 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from sqlwin.kernels.patterns import (
+    Attempt,
+    Found,
+    Path,
+    Program,
+    Question,
+    attempt,
+    mapped,
+    program,
+)
+from sqlwin.operators.matches.reading import Mapping, Reading, Rows, Term
+from sqlwin.patterns import AfterMatch, Navigation, Pattern, Skip
+from sqlwin.schema import TS
+
+TOGETHER = 2_048
+"""Attempts whose questions are answered together."""
+
+
+class Predicate(Protocol):
+    def __call__(self, terms: pl.DataFrame) -> pl.Series:
+        """A Boolean for each line; NULL is not true, nor is what cannot be computed."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Of a variable. of_rows: terms are of the row that is mapped, or before it."""
+
+    variable: str
+    predicate: Predicate
+    reading: Reading
+    of_rows: bool
+
+    def columns(self, rows: pl.DataFrame, partition: str) -> list[bool]:
+        """Of each row, where rows alone say it."""
+        terms = rows.select(
+            pl.col(term.column).shift(term.back).over(partition).alias(term.name)
+            if term.back
+            else pl.col(term.column).alias(term.name)
+            for term in self.reading.navigations
+            if term.column is not None
+        )
+        if not terms.width:  # it is the same for every row
+            terms = rows.select(pl.col(TS))
+        return self.predicate(terms).fill_null(False).to_list()
+
+
+@dataclass(frozen=True)
+class Match:
+    """Numbers of its first row and its last, and what its rows are mapped to."""
+
+    first: int
+    last: int
+    path: Path
+
+
+@dataclass(frozen=True)
+class Matching:
+    """within: microseconds from the first row to the last; None: any."""
+
+    pattern: Pattern
+    conditions: tuple[Condition, ...]
+    after: AfterMatch
+    within: int | None
+
+    @cached_property
+    def program(self) -> Program:
+        return program(self.pattern)
+
+    @cached_property
+    def asking(self) -> dict[str, Condition]:
+        """Conditions that depend on what was mapped before."""
+        return {each.variable: each for each in self.conditions if not each.of_rows}
+
+    def found(
+        self, rows: Rows, begins: dict[int, int], partition: str, limit: int | None
+    ) -> Iterator[tuple[int, list[Match], int | None]]:
+        """Of each partition its matches and the row at which it is open, None where it is not.
+
+        rows: below the limit. begins: by the number of its first row the row at which the first
+        attempt of a partition begins. limit: None: no row will come.
+        """
+        run = _Run(self, rows, partition, limit)
+        for first, begin in begins.items():
+            yield first, *run.partition(begin)
+
+
+@dataclass
+class _Run:
+    matching: Matching
+    rows: Rows
+    partition_column: str
+    limit: int | None
+    known: dict[int, Found] = field(default_factory=dict)
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        return self.rows.frame[TS].to_numpy()
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Of each row the number behind the last that a match from it on may have."""
+        first = self.rows.first
+        behind = np.append(np.flatnonzero(np.diff(first)) + 1, len(first))
+        ends = np.repeat(behind, np.diff(np.insert(behind, 0, 0)))
+        if self.matching.within is None:
+            return ends
+        made = np.empty(len(ends), dtype=np.int64)
+        for begin, end in zip(np.insert(behind, 0, 0)[:-1], behind, strict=True):
+            times = self.times[begin:end]
+            reach = np.searchsorted(times, times + self.matching.within, side="right")
+            made[begin:end] = begin + reach
+        return made
+
+    @cached_property
+    def flags(self) -> dict[str, Any]:
+        """As `attempt` takes them: variables without a condition take every row."""
+        names = {step[1] for step in self.matching.program if step[0] == 0}
+        made: dict[str, Any] = dict.fromkeys(names - self.matching.asking.keys())
+        for each in self.matching.conditions:
+            if each.of_rows and each.variable in names:
+                made[each.variable] = each.columns(self.rows.frame, self.partition_column)
+        return made
+
+    def partition(self, begin: int) -> tuple[list[Match], int | None]:
+        """Attempts from row `begin` on, to the end of its partition."""
+        if begin >= len(self.times):
+            return [], None
+        first = self.rows.first[begin]
+        matches: list[Match] = []
+        at = begin
+        while at < len(self.times) and self.rows.first[at] == first:
+            found = self.attempt(at)
+            if not self.decided(at, found):
+                return matches, at
+            if found.path is None:
+                at += 1
+                continue
+            made = Match(at, at + len(mapped(found.path)) - 1, found.path)
+            matches.append(made)
+            at = self.next(made)
+        return matches, None
+
+    def next(self, match: Match) -> int:
+        """The row of the next attempt; to the first row of the match itself goes nothing."""
+        after = self.matching.after
+        if after.skip is Skip.PAST_LAST_ROW:
+            return match.last + 1
+        if after.skip is Skip.NEXT_ROW:
+            return match.first + 1
+        names = mapped(match.path)
+        own = [at for at, name in enumerate(names) if name == after.variable]
+        to = (own[0] if after.skip is Skip.FIRST else own[-1]) if own else 0
+        return match.first + max(to, 1)
+
+    def decided(self, at: int, found: Found) -> bool:
+        if not found.ended or self.limit is None:
+            return True
+        within = self.matching.within
+        return within is not None and int(self.times[at]) + within < self.limit
+
+    def attempt(self, at: int) -> Found:
+        if at not in self.known:
+            self.known.clear()
+            many = min(at + TOGETHER, len(self.times)) if self.matching.asking else at + 1
+            begun = {row: self.begun(row) for row in range(at, many)}
+            self.known |= _answered(begun, self.answers)
+        return self.known[at]
+
+    def begun(self, at: int) -> Attempt:
+        asks = bool(self.matching.asking)
+        return attempt(self.matching.program, self.flags, at, int(self.ends[at]), asks)
+
+    def answers(self, asked: list[Question]) -> list[bool]:
+        made = [False] * len(asked)
+        for variable, condition in self.matching.asking.items():
+            places = [place for place, one in enumerate(asked) if one.variable == variable]
+            mappings: list[Mapping] = [
+                (asked[place].row, (asked[place].path, variable)) for place in places
+            ]
+            if not places:
+                continue
+            terms = condition.reading.values(mappings, self.rows)
+            answers = condition.predicate(terms).fill_null(False)
+            for place, answer in zip(places, answers, strict=True):
+                made[place] = answer
+        return made
+
+
+def _answered(
+    begun: dict[int, Attempt], answers: Callable[[list[Question]], list[bool]]
+) -> dict[int, Found]:
+    """The ends of attempts that go on together."""
+    found: dict[int, Found] = {}
+    asked: dict[int, Question] = {}
+
+    def go_on(at: int, answer: bool | None) -> None:
+        try:
+            asked[at] = next(begun[at]) if answer is None else begun[at].send(answer)
+        except StopIteration as stopped:
+            found[at] = stopped.value
+
+    for at in begun:
+        go_on(at, None)
+    while asked:
+        waiting = list(asked.items())
+        asked.clear()
+        for (at, _), answer in zip(waiting, answers([one for _, one in waiting]), strict=True):
+            go_on(at, answer)
+    return found
+
+
+def looks_back(terms: tuple[Term, ...]) -> int:
+    """How many rows before a match they read."""
+    return max((term.back for term in terms if isinstance(term, Navigation)), default=0)

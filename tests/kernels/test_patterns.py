@@ -1,0 +1,102 @@
+"""Attempts find what Python's regular expressions find: rows are letters, variables classes."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlwin.kernels.patterns import Found, answered, attempt, mapped, program
+from sqlwin.patterns import Choice, Pattern, Repeat, Sequence, Variable, longest, shortest
+
+CLASSES = {"a": "x", "b": "y", "c": "xy", "d": "xyz"}
+"""The letters that a variable takes."""
+
+
+def repeats(part: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
+    bounds = st.sampled_from([(0, None), (1, None), (0, 1), (2, None), (1, 2), (2, 2), (0, 3)])
+    return st.builds(lambda p, b, few: Repeat(p, *b, few), part, bounds, st.booleans())
+
+
+def patterns() -> st.SearchStrategy[Pattern]:
+    """In their repeats there is always a row: of rounds without one Python has rules of its own."""
+    leaves = st.builds(Variable, st.sampled_from(list(CLASSES)))
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.builds(Sequence, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+            st.builds(Choice, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+            repeats(inner.filter(lambda pattern: shortest(pattern) > 0)),
+        ),
+        max_leaves=6,
+    )
+
+
+def expression(pattern: Pattern) -> str:
+    if isinstance(pattern, Variable):
+        return f"[{CLASSES[pattern.name]}]"
+    if isinstance(pattern, Repeat):
+        most = "" if pattern.most is None else pattern.most
+        few = "?" * pattern.reluctant
+        return f"(?:{expression(pattern.part)}){{{pattern.least},{most}}}{few}"
+    between = "|" if isinstance(pattern, Choice) else ""
+    return f"(?:{between.join(expression(part) for part in pattern.parts)})"
+
+
+def asked(pattern: Pattern, text: str, start: int) -> Found:
+    """An attempt whose questions are answered one by one."""
+    running = attempt(program(pattern), {}, start, len(text), asks=True)
+    try:
+        question = next(running)
+        while True:
+            question = running.send(text[question.row] in CLASSES[question.variable])
+    except StopIteration as stopped:
+        found: Found = stopped.value
+        return found
+
+
+@given(patterns(), st.text("xyz", max_size=8))
+def test_as_regular_expressions(pattern: Pattern, text: str) -> None:
+    flags = {name: [letter in letters for letter in text] for name, letters in CLASSES.items()}
+    compiled, made = program(pattern), re.compile(expression(pattern))
+    for start in range(len(text) + 1):
+        found = answered(attempt(compiled, flags, start, len(text)))
+        expected = made.match(text, start)
+        length = None if expected is None else expected.end() - start
+        if length == 0:  # no row is no match, and no path either
+            assert found.path is None
+            continue
+        assert (None if found.path is None else len(mapped(found.path))) == length
+        assert asked(pattern, text, start) == found
+
+
+@given(patterns(), st.text("xyz", max_size=6), st.text("xyz", max_size=6))
+def test_what_is_decided_stays(pattern: Pattern, text: str, more: str) -> None:
+    """What did not want a row behind the last is the same with any rows there."""
+    found = asked(pattern, text, 0)
+    if not found.ended:
+        assert asked(pattern, text + more, 0) == found
+
+
+@given(patterns(), st.text("xyz", max_size=8))
+def test_lengths(pattern: Pattern, text: str) -> None:
+    found = asked(pattern, text, 0)
+    if found.path is not None:
+        length, most = len(mapped(found.path)), longest(pattern)
+        assert shortest(pattern) <= length and (most is None or length <= most)
+
+
+def test_rounds_of_no_row_end() -> None:
+    nothing = Repeat(Variable("a"), 0, None)
+    pattern = Sequence((Repeat(nothing, 0, None), Repeat(nothing, 2, None, True), Variable("b")))
+    assert mapped(asked(pattern, "xxy", 0).path) == ["a", "a", "b"]
+    assert asked(pattern, "xxz", 0).path is None
+
+
+def test_no_pattern_takes_for_ever() -> None:
+    """Each place of the program is tried once at a row."""
+    many = Repeat(Variable("a"), 1, None)
+    pattern = Sequence((Repeat(many, 1, None), Variable("b")))
+    flags = {"a": [True] * 2_000, "b": [False] * 2_000}
+    assert answered(attempt(program(pattern), flags, 0, 2_000)).path is None

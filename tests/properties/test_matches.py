@@ -1,0 +1,142 @@
+"""MATCH_RECOGNIZE emits what the reference emits, after each step, and at the end the batch answer.
+
+Patterns, conditions, policies and feeds are drawn; rows come in any order, late ones among them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlwin.instants import SECOND, format_instant
+from sqlwin.sql import script
+from tests.properties.hosts import Host, answering_hosts, reference
+
+STREAM = (
+    "CREATE STREAM s (id BIGINT, k STRING, v BIGINT, ts TIMESTAMP, "
+    "WATERMARK FOR ts AS ts - INTERVAL '3' SECOND, OFFSET id);"
+)
+START = 1_704_099_600 * SECOND
+CONDITIONS = {
+    "a": ["v < 2", "a.v <> 3", "a.v > PREV(a.v)", "PREV(v, 2) IS NULL OR v = 0", "COUNT(a.v) < 3"],
+    "b": ["v > 0", "b.v >= a.v", "b.v <> LAST(b.v, 1)", "SUM(b.v) < 6", "b.v = FIRST(v)"],
+    "c": ["v = 3", "c.v < LAST(b.v)", "c.v > PREV(c.v)", "COUNT(*) > 2", "MAX(a.v) < c.v"],
+}
+MEASURES = (
+    "FIRST(ts) AS first_ts, LAST(ts) AS last_ts, COUNT(*) AS n, SUM(b.v) AS bs, c.v AS c_v, "
+    "LAST(a.v, 1) AS a_1, FIRST(v, 1) AS v_1, PREV(FIRST(v)) AS before, CLASSIFIER() AS kind"
+)
+ROWS = st.lists(
+    st.tuples(st.sampled_from(["x", "y", None]), st.integers(0, 3), st.integers(0, 30)),
+    min_size=1,
+    max_size=6,
+)
+STEPS = st.lists(st.one_of(ROWS, ROWS, st.integers(1, 40)), min_size=1, max_size=7)
+"""Rows are pushed; a number is the seconds by which the clock goes on."""
+
+
+def patterns() -> st.SearchStrategy[str]:
+    quantifiers = ["", "", "*", "+", "?", "{2}", "{1,2}", "*?", "+?", "??"]
+    leaves = st.builds(str.__add__, st.sampled_from("abc"), st.sampled_from(quantifiers))
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.lists(inner, min_size=2, max_size=3).map(" ".join),
+            st.lists(inner, min_size=2, max_size=2).map(lambda parts: f"({' | '.join(parts)})"),
+            st.builds(lambda part, sign: f"({part}){sign}", inner, st.sampled_from(quantifiers)),
+        ),
+        max_leaves=4,
+    )
+
+
+@st.composite
+def queries(draw: st.DrawFn, late: st.SearchStrategy[str]) -> str:
+    defined = [
+        f"{name} AS {draw(st.sampled_from(conditions))}"
+        for name, conditions in CONDITIONS.items()
+        if draw(st.integers(0, 3))
+    ]
+    # each variable is in the pattern, which needs a row
+    pattern = f"{draw(patterns())} {draw(st.sampled_from(['a b? c?', 'c a* b?', '(a | b | c)']))}"
+    skip = draw(st.sampled_from(["PAST LAST ROW", "TO NEXT ROW", "TO LAST b", "TO c"]))
+    within = draw(st.sampled_from(["", "WITHIN INTERVAL '9' SECOND", "WITHIN INTERVAL '2' SECOND"]))
+    keys = draw(st.sampled_from(["PARTITION BY k", "PARTITION BY k", ""]))
+    define = f"DEFINE {', '.join(defined)}" if defined else ""
+    return (
+        f"SELECT * FROM s MATCH_RECOGNIZE ({keys} ORDER BY ts MEASURES {MEASURES} "
+        f"AFTER MATCH SKIP {skip} PATTERN ({pattern}) {within} {define}) {draw(late)}"
+    )
+
+
+LATE = ["EMIT LATE ON UPDATE", "EMIT LATE EVERY INTERVAL '10' SECOND", "EMIT LATE NEVER"]
+RETAINED = st.builds(
+    lambda late, retain: f"{late} {retain}",
+    st.sampled_from([*LATE, "EMIT FINAL"]),
+    st.sampled_from(["", "RETAIN 4 SECONDS", "RETAIN 12 SECONDS"]),
+)
+CORRECTED = st.sampled_from([f"{late} RETAIN 1 HOUR" for late in LATE[:2]])
+
+
+def emissions(text: str, steps: list[Any], host: Host) -> list[Counter[Any]]:
+    """What goes out at each step, and at the end of input."""
+    running, made, ids, now = host(script(f"{STREAM} {text}")), [], 0, 0
+    for step in [*steps, None]:
+        query = next(running)
+        if isinstance(step, int):
+            now += step
+            query.advance(now=format_instant(START + now * SECOND))
+        elif step is None:
+            query.drain()
+        else:
+            rows = [
+                {"id": ids + n, "k": k, "v": v, "ts": format_instant(START + ts * SECOND)}
+                for n, (k, v, ts) in enumerate(step)
+            ]
+            ids += len(rows)
+            query.push("s", rows)
+        found = query.results().to_pylist()
+        made.append(Counter(tuple(row.items()) for row in found))
+    return made
+
+
+@given(queries(RETAINED), STEPS, answering_hosts())
+def test_as_the_reference(text: str, steps: list[Any], host: Host) -> None:
+    assert emissions(text, steps, host) == emissions(text, steps, reference)
+
+
+def standing(made: list[Counter[Any]]) -> Counter[Any]:
+    """The values that stand at the end, by the greatest revision of each row key."""
+    last: dict[str, tuple[int, Any]] = {}
+    for step in made:
+        for items in step:
+            row = dict(items)
+            key, revision, op = row["row_key"], row["revision"], row["op"]
+            values = {
+                n: v for n, v in row.items() if n not in ("op", "emit", "revision", "row_key")
+            }
+            if revision >= last.get(key, (-1, None))[0]:
+                last[key] = (revision, None if op == "-D" else tuple(values.items()))
+    return Counter(values for _, values in last.values() if values is not None)
+
+
+@given(queries(CORRECTED), STEPS, answering_hosts())
+def test_the_last_revisions_are_the_batch_answer(text: str, steps: list[Any], host: Host) -> None:
+    """All rows at once, in the order of time; of each instant one, for positions order others."""
+    seen: set[int] = set()
+    alone: list[Any] = []
+    for step in steps:
+        rows = []
+        for row in step if isinstance(step, list) else []:
+            if row[2] not in seen:
+                seen.add(row[2])
+                rows.append(row)
+        alone.append(rows if isinstance(step, list) else step)
+    pushed = [step for step in alone if step != []]
+    whole = sorted(
+        (row for step in pushed if isinstance(step, list) for row in step), key=lambda row: row[2]
+    )
+    batch = emissions(text, [whole] if whole else [], reference)
+    assert standing(emissions(text, pushed, host)) == standing(batch)
