@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
+from functools import partial, singledispatch
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from sqlwin.plan.ir.nodes import (
     Join,
     MatchRecognize,
     Node,
+    OverAggregate,
     OverCall,
     Project,
     Scan,
@@ -48,32 +49,41 @@ from sqlwin.windows import (
 )
 
 
+@singledispatch
 def line(node: Node) -> str:
-    if isinstance(node, Scan):
-        return f"Scan {node.stream.name}"
-    if isinstance(node, StaticScan):
-        return f"StaticScan {node.stream.name}"
-    if isinstance(node, Join):
-        return _join(node)
-    if isinstance(node, Filter):
-        return f"Filter {node.predicate.sql}"
-    if isinstance(node, Project):
-        made = [s.sql if s.sql == n else f"{s.sql} AS {n}" for n, s in node.columns]
-        return f"Project {', '.join(made) or '(no columns)'}"
-    if isinstance(node, Unnest):
-        return _unnest(node)
-    if isinstance(node, WindowAggregate):
-        return _window(node)
-    if isinstance(node, TopN | WindowRank):
-        return _ranked(node)
-    if isinstance(node, WindowedRelation):
-        return _relation(node)
-    if isinstance(node, MatchRecognize):
-        return matches.line(node)
+    """Of one node of a plan."""
+    raise TypeError(f"no line says {type(node).__name__}")
+
+
+@line.register(Scan)
+@line.register(StaticScan)
+def _scan(node: Scan | StaticScan) -> str:
+    return f"{type(node).__name__} {node.stream.name}"
+
+
+@line.register
+def _filter(node: Filter) -> str:
+    return f"Filter {node.predicate.sql}"
+
+
+@line.register
+def _project(node: Project) -> str:
+    made = [s.sql if s.sql == n else f"{s.sql} AS {n}" for n, s in node.columns]
+    return f"Project {', '.join(made) or '(no columns)'}"
+
+
+@line.register
+def _over_aggregate(node: OverAggregate) -> str:
     types = {column.name: column.type for column in node.input.schema}
     return f"OverAggregate {', '.join(_over(call, types) for call in node.calls)}"
 
 
+@line.register
+def _match(node: MatchRecognize) -> str:
+    return matches.line(node)
+
+
+@line.register
 def _unnest(node: Unnest) -> str:
     """With what its array is, which is computed for it."""
     made = dict(node.input.columns) if isinstance(node.input, Project) else {}
@@ -83,6 +93,7 @@ def _unnest(node: Unnest) -> str:
     return f"Unnest {array} AS {', '.join([*node.names, *ordinal])}{outer}"
 
 
+@line.register
 def _join(node: Join) -> str:
     pairs = zip(node.left_keys, node.right_keys, strict=True)
     keys = _listed(" on", [f"{left} = {right}" for left, right in pairs])
@@ -126,6 +137,7 @@ def _end(end: int | None, unit: Unit) -> str:
     return str(end) if unit is Unit.ROWS or not end else length(end, unit)
 
 
+@line.register
 def _window(node: WindowAggregate) -> str:
     calls = [_call(aggregate) for aggregate in node.aggregates]
     sets = [f"({', '.join(keys)})" for keys in node.sets]
@@ -137,12 +149,15 @@ def _window(node: WindowAggregate) -> str:
     return f"WindowAggregate{rows} {_shape(node.window)}{named}"
 
 
+@line.register(TopN)
+@line.register(WindowRank)
 def _ranked(node: TopN | WindowRank) -> str:
     first = f" of the first {node.limit}" if isinstance(node, TopN) else ""
     ranked = f"{_listed(' by', node.partition)}{_listed(' order', _orders(node.order))}"
     return f"{type(node).__name__} {node.name} = {node.function}(){first}{ranked}"
 
 
+@line.register
 def _relation(node: WindowedRelation) -> str:
     slide = "" if node.slide is None else f" every {length(node.slide, Unit.RANGE)}"
     instants = " at each change" * node.instants

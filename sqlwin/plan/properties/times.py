@@ -105,13 +105,8 @@ def delay_in(stream: Stream, name: str) -> int | None:
 def delay(plan: Node, name: str) -> int | None:
     """How far a column may be behind the least watermark of the streams that the plan scans,
     microseconds; None: any length, or it is no time at all."""
-    if isinstance(plan, StaticScan):
-        return None
-    if isinstance(plan, Scan):
-        stream = plan.stream
-        if name == stream.ts:
-            return 0
-        return delay_in(stream, name) if stream.of else None
+    if isinstance(plan, Scan | StaticScan):
+        return None if isinstance(plan, StaticScan) else _scanned(plan.stream, name)
     if isinstance(plan, Project):
         return _projected(plan, name)
     if isinstance(plan, WindowAggregate):
@@ -127,6 +122,12 @@ def delay(plan: Node, name: str) -> int | None:
     if isinstance(plan, Unnest) and name not in names_of(plan.input):
         return None
     return _as_below(plan, name)
+
+
+def _scanned(stream: Stream, name: str) -> int | None:
+    if name == stream.ts:
+        return 0
+    return delay_in(stream, name) if stream.of else None
 
 
 def _as_below(

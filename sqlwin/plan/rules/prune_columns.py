@@ -54,15 +54,17 @@ def _needed(node: Node, read: frozenset[str]) -> Node:
         return _window(node, read)
     if isinstance(node, WindowRank):
         return _rank(node, read)
-    if isinstance(node, WindowedRelation):
-        more = (*node.partition, *_given(node.until), *_given(node.there))
-        below = read.difference(_given(node.instant)).union(more)
-        return replace(node, input=_needed(node.input, below))
     if isinstance(node, MatchRecognize):
         return _match(node, read)
-    if isinstance(node, TopN):
-        return replace(node, input=_needed(node.input, _ranked(node, read)))
+    if isinstance(node, TopN | WindowedRelation):
+        below = _ranked(node, read) if isinstance(node, TopN) else _relation(node, read)
+        return replace(node, input=_needed(node.input, below))
     return _over(node, read)
+
+
+def _relation(node: WindowedRelation, read: frozenset[str]) -> frozenset[str]:
+    more = (*node.partition, *_given(node.until), *_given(node.there))
+    return read.difference(_given(node.instant)).union(more)
 
 
 def _unnest(node: Unnest, read: frozenset[str]) -> Unnest:
