@@ -14,7 +14,7 @@ import pytest
 from sqlwin.embedded.run import run
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
-from tests.spark import cluster_run
+from tests.support.spark import cluster_run
 
 HOME = Path(__file__).parents[2]
 SCRIPT = """
