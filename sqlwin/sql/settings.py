@@ -12,13 +12,17 @@ from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.syntax.hints import JOIN_WINDOW, sized
 from sqlwin.sql.text import ast
 
+ZONE = "window.time-zone"
+
 
 def set_to(binding: Binding, statement: ast.Set) -> None:
     name, value = statement.name.lower(), statement.value
     if name.startswith(SPARK):  # Spark distinguishes upper case from lower
         if statement.name in FIXED:
             message = f"{statement.name} cannot be set: {FIXED[statement.name]}"
-            raise QueryError(message, statement.span, legal="other settings of Spark")
+            raise QueryError(
+                message, statement.span, legal="other settings of Spark; window.time-zone"
+            )
         binding.settings[statement.name] = value
         return
     name = ALIASES.get(name, name)
@@ -28,10 +32,16 @@ def set_to(binding: Binding, statement: ast.Set) -> None:
     if name == JOIN_WINDOW:
         binding.known.large = sized(value, statement.span, name)
         return
+    if name == ZONE:
+        from sqlwin.sql.windows.calendars import default_zone
+
+        binding.known.zone = default_zone(value, statement.span)
+        return
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
-        legal = f"{legal}; {JOIN_WINDOW} (small, large); {', '.join(OPTIONS)}"
-        near = nearest(statement.name, (*SETTINGS, JOIN_WINDOW, *OPTIONS), OF_ANOTHER)
+        legal = f"{legal}; {ZONE} (of windows of days); {JOIN_WINDOW} (small, large)"
+        legal = f"{legal}; {', '.join(OPTIONS)}"
+        near = nearest(statement.name, (*SETTINGS, ZONE, JOIN_WINDOW, *OPTIONS), OF_ANOTHER)
         message = f"there is no setting {statement.name}{near}"
         raise QueryError(message, statement.span, legal=legal)
     if not is_positive(value):

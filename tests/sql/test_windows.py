@@ -316,3 +316,36 @@ def test_or_keeps_its_brackets_where_predicates_meet() -> None:
     inner = "(SELECT * FROM orders WHERE n = 1 OR n = 2)"
     made = window(f"SELECT COUNT(*) FROM TUMBLE({inner}, ts, 1 HOUR) WHERE id = 1 OR id = 2")
     assert filtered(made.input) == "(n = 1 OR n = 2) AND (id = 1 OR id = 2)"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY{})",
+        "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' WEEK, 'MONDAY'{})",
+        "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY, INTERVAL '6' HOUR{})",
+        "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' QUARTER{})",
+        "HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY, INTERVAL '7' DAY{})",
+        "CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY, INTERVAL '7' DAY{})",
+    ],
+)
+def test_the_zone_of_set_is_as_if_it_were_written(call: str) -> None:
+    query = "SELECT window_start, COUNT(*) AS n FROM {} GROUP BY window_start"
+    default = "SET 'window.time-zone' = 'Asia/Tokyo'; "
+    written = plan(query.format(call.format(", 'Asia/Tokyo'")))
+    assert plan(default + query.format(call.format(""))) == written
+    other = default.replace("Asia/Tokyo", "Europe/Berlin")
+    assert plan(other + query.format(call.format(", 'Asia/Tokyo'"))) == written
+    utc = default + "SET 'window.time-zone' = 'UTC'; "
+    assert plan(utc + query.format(call.format(""))) == plan(query.format(call.format("")))
+
+
+def test_hours_and_sessions_go_by_no_zone() -> None:
+    default = "SET 'window.time-zone' = 'Asia/Tokyo'; "
+    for call in (
+        "TUMBLE(orders, ts, INTERVAL '12' HOUR)",
+        "HOP(orders, ts, INTERVAL '6' HOUR, INTERVAL '1' DAY)",
+        "SESSION(orders, ts, INTERVAL '1' DAY)",
+    ):
+        query = f"SELECT COUNT(*) AS n FROM {call} GROUP BY window_start, window_end"
+        assert plan(default + query) == plan(query)

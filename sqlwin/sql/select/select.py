@@ -26,6 +26,7 @@ from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
 from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_rows, timed
 from sqlwin.sql.text import ast
+from sqlwin.sql.windows.calls import zoned
 from sqlwin.sql.windows.group_by import above_window, group_window, same_window
 from sqlwin.sql.windows.ksql import of_ksql
 from sqlwin.sql.windows.policies import emits, passing, refuse_all, retains
@@ -65,7 +66,7 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
     if select.instants is not None:
         rest = known, select.instants, _above_rows(select)
         select, relation, given = at_instants(select, relation, given, *rest)
-    window, group = group_window(select, given)
+    window, group = group_window(select, given, known.zone)
     runs = select.items
     made = items(runs, relation, () if window is None else window.edges)
     for tree, run in above_window(select, made):
@@ -179,7 +180,7 @@ def _from(select: ast.Select, known: Known) -> tuple[Relation, Window | None]:
         rows, above = joined(select, known, bind_select), select.relation.above
         if above is None:
             return rows, None
-        over = of_ksql(above)
+        over = zoned(of_ksql(above), known.zone)
         return timed(derived(rows, known), over), over
     if select.relation.match is not None:
         from sqlwin.sql.matches.relation import matched  # by need

@@ -21,7 +21,7 @@ from sqlwin.sql.sources.readers import read_below
 from sqlwin.sql.sources.unions import united
 from sqlwin.sql.sources.unnests import refuse_beside, unnested
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.calls import of_table, table_functions
+from sqlwin.sql.windows.calls import of_table, table_functions, zoned
 from sqlwin.sql.windows.ksql import of_ksql
 from sqlwin.sql.windows.window import Window, of_spec
 
@@ -50,12 +50,12 @@ class View:
 
     def relation(self, reader: Known) -> Relation:
         """As it is for a query with the settings of `reader`."""
-        settings = (reader.early, reader.retain, reader.shared, reader.large)
+        settings = (reader.early, reader.retain, reader.shared, reader.large, reader.zone)
         key = (*settings, tuple(reader.ttl.items()))
         if key not in self.made:
             known = self.known.inner()
             known.early, known.retain, known.shared = reader.early, reader.retain, reader.shared
-            known.large, known.ttl = reader.large, reader.ttl
+            known.large, known.ttl, known.zone = reader.large, reader.ttl, reader.zone
             self.made[key] = self.bind(self.select, known)
         return self.made[key]
 
@@ -67,7 +67,7 @@ class Known:
     large: what SET says of the windows of joins; None: nothing. ttl: what it says of state.
     early: whether a query around asks for early results. retain: the longest RETAIN of those
     around. shared: views that are read more than once, each a stage of its own, so that it
-    is computed once.
+    is computed once. zone: by whose clocks windows of days go; None: UTC.
     """
 
     streams: dict[str, Stream] = field(default_factory=dict)
@@ -79,6 +79,7 @@ class Known:
     early: bool = False
     retain: int = 0
     shared: frozenset[str] = frozenset()
+    zone: str | None = None
     files: NamedFiles = field(default_factory=NamedFiles)
 
     def has(self, key: str) -> bool:
@@ -132,7 +133,7 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
         if window is not None:
             raise QueryError("this relation has a window already", source.window.span, legal="one")
         spec = source.window
-        window = of_spec(spec) if isinstance(spec, ast.Spec) else of_ksql(spec)
+        window = of_spec(spec) if isinstance(spec, ast.Spec) else zoned(of_ksql(spec), known.zone)
         window = replace(window, ts=_order(spec) or window.ts)
     if window is None:
         return relation, None
@@ -185,7 +186,7 @@ def _table_function(call: ast.WindowCall, known: Known, bind: Bind) -> tuple[Rel
         raise QueryError(message + near, call.function.span, legal=legal)
     table, window = of_table(call)
     assert isinstance(table.value, ast.Name | ast.Select)
-    return of_rows(read(table.value, known, bind), table.value.span), window
+    return of_rows(read(table.value, known, bind), table.value.span), zoned(window, known.zone)
 
 
 def _order(spec: ast.Spec | ast.KsqlWindow) -> ast.Name | None:

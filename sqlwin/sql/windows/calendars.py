@@ -11,6 +11,7 @@ without a zone a window is as long always, and none of a calendar.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from math import gcd
 from zoneinfo import available_timezones
@@ -19,8 +20,9 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.instants import DAY, HOUR, format_duration
 from sqlwin.names import nearest
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.window import aligned
-from sqlwin.windows import Calendar, CalendarWindow, Cumulate, Hop
+from sqlwin.sql.windows.sessions import OpenSession
+from sqlwin.sql.windows.window import Window, aligned
+from sqlwin.windows import Calendar, CalendarWindow, Cumulate, Hop, Session, Unit
 
 WEEK = 7 * DAY
 WEEKDAYS = ("THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY")
@@ -57,10 +59,36 @@ def on_calendar(given: Mapping[str, ast.Duration], span: Span) -> Hop | Cumulate
         message = f"windows by the clocks of {zone} are of whole hours, not {format_duration(step)}"
         legal = "hours, days, weeks, months; without a zone: shorter ones are the same in all"
         raise QueryError(message, span, legal=legal)
+    return _calendar(shape, months, zone)
+
+
+def by_clocks_of(window: Window, zone: str) -> Window:
+    """A window of whole days, or of months, that names no zone, by the clocks of one."""
+    group = window.group
+    if window.zoned or isinstance(group, Session | OpenSession):
+        return window
+    if isinstance(group, CalendarWindow):
+        return replace(window, group=replace(group, calendar=replace(group.calendar, zone=zone)))
+    if not isinstance(group, Hop | Cumulate) or group.unit is not Unit.RANGE:
+        return window
+    step = gcd(group.size, group.every)
+    return window if step % DAY else replace(window, group=_calendar(group, False, zone))
+
+
+def default_zone(name: str, span: Span) -> str | None:
+    """Of SET; None: UTC, in which days are as long always."""
+    if name not in _zones():
+        raise _unknown(ast.Duration(None, span, text=name))
+    return None if name == UTC else name
+
+
+def _calendar(shape: Hop | Cumulate, months: bool, zone: str) -> CalendarWindow:
+    step = gcd(shape.size, shape.every)
     calendar = Calendar(step, months, zone, shape.offset)
     size, every = shape.size // step, shape.every // step
-    periods = Cumulate(size, every) if isinstance(shape, Cumulate) else Hop(size, every)
-    return CalendarWindow(calendar, periods)
+    return CalendarWindow(
+        calendar, Cumulate(size, every) if isinstance(shape, Cumulate) else Hop(size, every)
+    )
 
 
 def _micros(value: ast.Duration) -> int:

@@ -136,6 +136,15 @@ def of_group(run: ast.Run) -> Window:
     return replace(_window(call, _placed(call, 1)), keyed=True)
 
 
+def zoned(window: Window, zone: str | None) -> Window:
+    """By the clocks of the zone that SET names, where a window of days names none."""
+    if zone is None:
+        return window
+    from sqlwin.sql.windows.calendars import by_clocks_of
+
+    return by_clocks_of(window, zone)
+
+
 def _session_call(run: ast.Run, called: re.Match[str]) -> ast.WindowCall:
     inner = bracketed(run, called.end())
     if inner is None:
@@ -209,7 +218,8 @@ def _window(call: ast.WindowCall, given: dict[str, ast.Argument]) -> Window:
     if function.made is None:
         return Window(call.span, group=_session(call, given), ts=ts.value)
     durations = {place: _duration(call, argument) for place, argument in given.items()}
-    return Window(call.span, group=function.made(durations, call.span), ts=ts.value)
+    group, zoned = function.made(durations, call.span), "zone" in durations
+    return Window(call.span, group=group, ts=ts.value, zoned=zoned)
 
 
 def _session(call: ast.WindowCall, given: dict[str, ast.Argument]) -> OpenSession:

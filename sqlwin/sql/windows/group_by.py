@@ -23,16 +23,16 @@ from sqlwin.sql.expressions.scalars import Expr, parsed, spark, word
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.scope import window_edge
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.calls import is_window_function, of_group
+from sqlwin.sql.windows.calls import is_window_function, of_group, zoned
 from sqlwin.sql.windows.window import Window
 
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 
 
 def group_window(
-    select: ast.Select, window: Window | None
+    select: ast.Select, window: Window | None, zone: str | None
 ) -> tuple[Window | None, tuple[ast.Run, ...]]:
-    """The window, and what else GROUP BY names."""
+    """The window, and what else GROUP BY names. zone: see `zoned`."""
     rest = []
     for run in select.group:
         call = _WINDOW_CALL.match(run.original)
@@ -41,7 +41,7 @@ def group_window(
             continue
         if window is not None:
             raise QueryError("a query has one window", run.span, legal="one of the two")
-        window = of_group(run)
+        window = zoned(of_group(run), zone)
     return window, tuple(rest)
 
 

@@ -27,7 +27,8 @@ class Window:
 
     partition: of a stream window, or of a session. keyed: the key of its sessions is all that
     GROUP BY names. grace: ksqlDB's, our RETAIN; retention: how long ksqlDB lets a closed window
-    be read. again: it is of windows below, whose columns are keys, and has none itself.
+    be read. again: it is of windows below, whose columns are keys, and has none itself. zoned: it
+    names a time zone.
     """
 
     span: Span
@@ -39,6 +40,7 @@ class Window:
     retention: ast.Duration | None = None
     keyed: bool = False
     again: bool = False
+    zoned: bool = False
 
     @property
     def counts(self) -> bool:
