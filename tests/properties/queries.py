@@ -73,6 +73,7 @@ def nested() -> SearchStrategy[Question]:
     joined = st.sampled_from([f"{given}RETAIN INTERVAL '1' DAY" for given in query_chains.JOINED])
     return st.one_of(
         _case(query_nested.set_operations, by_hours()),
+        _case(query_nested.turned, by_hours()),
         _case(query_nested.members, joined),
         _case(query_nested.scalars, joined),
         _case(query_nested.nearest, joined),

@@ -1,6 +1,6 @@
 """Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN,
 scalar subqueries,
-conditions of ASOF joins.
+conditions of ASOF joins, PIVOT.
 
 What they read are groups of windows, which are corrected as late rows come.
 """
@@ -62,6 +62,17 @@ def nearest(draw: DrawFn) -> Question:
     last = f"SELECT max_by(b.id, b.us * 1000 + b.seq) FROM s b WHERE {before}"
     theirs = f"SELECT id, x FROM (SELECT a.id AS id, ({last}) AS x FROM s a)"
     return Question(ours, theirs if "LEFT" in kind else f"{theirs} WHERE x IS NOT NULL", 1)
+
+
+@st.composite
+def turned(draw: DrawFn) -> Question:
+    """Groups of windows with a column for some of their keys."""
+    window, where = draw(windowed()), draw(predicates())
+    call = draw(st.sampled_from(["SUM(n)", "MAX(n)", "COUNT(n), MIN(n)"]))
+    values = draw(st.sampled_from(["'a'", "'a' AS one, 'b' AS two", "'b' AS other, 'z'"]))
+    ours, theirs = _groups(window, where, ("k", "n", "b"))
+    made = f"SELECT * FROM ({{}}) PIVOT ({call} FOR k IN ({values}))"
+    return Question(made.format(ours), made.format(theirs), 3)
 
 
 AGGREGATES = ["COUNT(*)", "MAX(c.n)", "SUM(c.n) - 1", "COUNT(c.b)"]

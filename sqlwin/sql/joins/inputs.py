@@ -49,7 +49,8 @@ class Input:
 
     frame: of its window; none: what came before is never too old. session: of its sessions.
     last: of a window of the last row of each key. slide: of a window that advances by so much.
-    stay: how long its rows are there, where the join is made of changes.
+    stay: how long its rows are there, where the join is made of changes. called: its name in the
+    text, which in a query of WHERE another one may have, too.
     """
 
     relation: Relation
@@ -63,6 +64,7 @@ class Input:
     slide: int | None = None
     stay: Stay | None = None
     unnested: tuple[JoinSide, ...] = ()
+    called: str = ""
 
     @property
     def sides(self) -> tuple[JoinSide, ...]:
@@ -102,7 +104,7 @@ def inputs(
                 stream_time(relation, span)
     if counted:
         windowed = [(_filtered(relation, known), frame) for relation, frame in windowed]
-    names = _names(relations, spans)
+    names = _names(relations, spans, [False, *(join.nested for join in source.joins)])
     shared = _shared(relations)
     return [
         _input(relation, name, frame, each.as_of, span, shared)
@@ -265,12 +267,17 @@ def _one_partition(relation: Relation, span: Span) -> None:
 # --- names ----------------------------------------------------------------------------
 
 
-def _names(relations: Sequence[Relation], spans: Sequence[Span]) -> list[str]:
-    """By which columns may be qualified; `_2` for a query that has no name."""
+def _names(
+    relations: Sequence[Relation], spans: Sequence[Span], nested: Sequence[bool]
+) -> list[str]:
+    """By which columns may be qualified; `_2` for a query that has no name, and behind the name of
+    one of a query in WHERE that is called as another one."""
     names: list[str] = []
     taken: set[str] = set()
     for at, (relation, span) in enumerate(zip(relations, spans, strict=True)):
         name = relation.names[0] if relation.names else f"_{at + 1}"
+        while nested[at] and name.lower() in taken:
+            name = f"{name}_{at + 1}"
         for each in (name, *(side.name for side in relation.sides[1:])):
             if each.lower() in taken:
                 message = f"two inputs of this join are called {each}"
@@ -312,7 +319,8 @@ def _input(
     last = shape.of(side) if isinstance(shape, LastRows) else None
     step = None if slide is None else slide.slide
     stay = shape.of(side) if isinstance(shape, Staying) else None
-    more = (session, last, step, stay, tuple(others))
+    called_ = relation.names[0] if relation.names else name
+    more = (session, last, step, stay, tuple(others), called_)
     return Input(renamed, side, _time(renamed), frame, as_of, span, *more)
 
 

@@ -127,11 +127,13 @@ def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
 
 
 def _owned(tree: Expr, own: Input | None) -> Expr:
-    """A bare name with the name of the input that has it, where that one comes first."""
+    """A bare name with the name of the input that has it, where that one comes first; so is one
+    behind the name by which the text knows that input."""
     if own is None:
         return tree
+    known = ("", own.called.lower())
     for node in list(tree.find_all(exp.Column)):
-        if not node.table and own.side.find(node.name) is not None:
+        if node.table.lower() in known and own.side.find(node.name) is not None:
             node.set("table", exp.to_identifier(own.side.name, quoted=True))
     return tree
 

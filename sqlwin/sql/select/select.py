@@ -20,6 +20,7 @@ from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
 from sqlwin.sql.select.over_groups import over_groups
+from sqlwin.sql.select.pivots import has_pivot, unturned
 from sqlwin.sql.select.set_operations import is_set_operation, quoted, set_operation
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
@@ -46,6 +47,9 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return as_stream(replace(select, change=None), select.change, known, bind_select)
     if select.policies.as_relation:
         return bind_select(over_relation(select), known)
+    if has_pivot(select.relation):
+        relation = unturned(select.relation, _inside(select, known), bind_select)
+        return bind_select(replace(select, relation=relation), known)
     if is_set_operation(select):
         return bind_select(*set_operation(select, _inside(select, known), bind_select))
     with aliases_explained(select):

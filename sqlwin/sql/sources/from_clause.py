@@ -168,7 +168,11 @@ def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Windo
     return read(value, known, bind), None
 
 
-def read(value: ast.Name | ast.Select | ast.Union, known: Known, bind: Bind) -> Relation:
+def read(
+    value: ast.Name | ast.Select | ast.Union | ast.Pivot, known: Known, bind: Bind
+) -> Relation:
+    """A PIVOT has become a query before."""
+    assert not isinstance(value, ast.Pivot)
     if isinstance(value, ast.Name):
         return known.relation(value)
     if isinstance(value, ast.Union):

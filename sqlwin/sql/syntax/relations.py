@@ -12,6 +12,7 @@ from lark.visitors import v_args
 from sqlwin.errors import QueryError
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named
+from sqlwin.sql.syntax.pivots import Turned, turned
 from sqlwin.sql.syntax.unnests import joined, unnest
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import unquoted
@@ -26,10 +27,17 @@ class RelationRules(Transformer[Token, Any]):
 
     def input(self, meta: Meta, children: Children) -> ast.From:
         source, *rest = children
+        pivot = next((at for at, c in enumerate(rest) if isinstance(c, Turned)), None)
+        if pivot is not None:
+            below = self.input(meta, [source, *rest[:pivot]])
+            return self.input(meta, [rest[pivot].of(below), *rest[pivot + 1 :]])
         given = {c.word: c.value for c in rest if isinstance(c, Clause)}
         window = next((c for c in rest if isinstance(c, ast.Spec | ast.KsqlWindow)), None)
         match = found(rest, ast.MatchRecognize)
         return ast.From(source, window, given.get("alias"), given.get("as of"), match=match)
+
+    def pivot(self, meta: Meta, children: Children) -> Turned:
+        return turned(children[1:], named(children[0]).span)
 
     def alias(self, meta: Meta, children: Children) -> Clause:
         return Clause("alias", named(children[-1]), meta_span(meta))

@@ -49,6 +49,8 @@ class Scalars:
     def replaced(self, run: ast.Run, conditions: bool = False) -> ast.Run:
         """conditions: it is a WHERE, whose EXISTS joined by AND are left to be SEMI JOINs."""
         text = run.text
+        if not _OPENS.search(text):
+            return run
         for begin, start, end in reversed(list(_queries(run, conditions))):
             made = self._value(run, start, end, exists=begin < start)
             text = text[:begin] + made.ljust(end - begin) + text[end:]

@@ -196,7 +196,7 @@ class From:
     MATCH_RECOGNIZE over its rows.
     """
 
-    source: Name | WindowCall | Select | Union
+    source: Name | WindowCall | Select | Union | Pivot
     window: Spec | KsqlWindow | None = None
     alias: Name | None = None
     as_of: Name | None = None
@@ -235,6 +235,17 @@ class Union:
     span: Span
     kind: str = "UNION"
     every: bool = False
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """`source PIVOT (calls FOR column IN (values))`; a call and a value may have an alias."""
+
+    source: From
+    calls: tuple[Run, ...]
+    column: Run
+    values: tuple[Run, ...]
+    span: Span
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,98 @@
+"""PIVOT as aggregates with conditions, by all columns that it does not name, as in Spark.
+
+q PIVOT (SUM(v) FOR k IN (1 AS one, 2))
+
+SELECT w, SUM(v) FILTER (WHERE k <=> 1) AS one, SUM(v) FILTER (WHERE k <=> 2) AS `2`
+FROM q GROUP BY w
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlwin.errors import QueryError
+from sqlwin.sql.expressions.calls import call_at
+from sqlwin.sql.expressions.scalars import parsed
+from sqlwin.sql.select.set_operations import quoted
+from sqlwin.sql.sources.from_clause import bind_from
+from sqlwin.sql.syntax.pivots import LEGAL
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.runs import ALIAS, part
+
+if TYPE_CHECKING:
+    from sqlwin.sql.sources.from_clause import Bind, Known
+
+
+def has_pivot(source: ast.From) -> bool:
+    return any(isinstance(each.source, ast.Pivot) for each in _inputs(source))
+
+
+def unturned(source: ast.From, known: Known, bind: Bind) -> ast.From:
+    """What FROM reads, with a query in the place of each PIVOT."""
+    joins = (replace(join, right=unturned(join.right, known, bind)) for join in source.joins)
+    below = source.source
+    made = _grouped(below, known, bind) if isinstance(below, ast.Pivot) else below
+    return replace(source, source=made, joins=tuple(joins))
+
+
+def _inputs(source: ast.From) -> tuple[ast.From, ...]:
+    return source, *(join.right for join in source.joins)
+
+
+def _grouped(pivot: ast.Pivot, known: Known, bind: Bind) -> ast.Select:
+    relation, window = bind_from(pivot.source, known, bind)
+    named = [name.lower() for run in (*pivot.calls, pivot.column) for name in _columns(run)]
+    edges = () if window is None else window.edges
+    names = [*(name for name, _, _ in relation.columns), *edges]
+    keys = tuple(quoted(name, pivot.span) for name in names if name.lower() not in named)
+    calls = [(_plain(run), _alias(run) or run.text) for run in pivot.calls]
+    made = tuple(
+        _conditional(pivot.column, value, call, alias, single=len(calls) == 1)
+        for value in pivot.values
+        for call, alias in calls
+    )
+    return ast.Select((*keys, *made), pivot.source, pivot.span, group=keys)
+
+
+def _columns(run: ast.Run) -> Sequence[str]:
+    return [node.name for node in parsed(run).find_all(exp.Column)]
+
+
+def _plain(run: ast.Run) -> ast.Run:
+    """QueryError for what is no aggregate alone, to which a condition could be added."""
+    call = call_at(parsed(run).unalias(), run)
+    if call is None or call.over is not None or call.where is not None:
+        raise QueryError("PIVOT has aggregates, and nothing around them", run.span, legal=LEGAL)
+    return _unnamed(run)
+
+
+def _conditional(
+    column: ast.Run, value: ast.Run, call: ast.Run, alias: str, single: bool
+) -> ast.Run:
+    """Named as in Spark: by the value, and the aggregate where there are several."""
+    literal = _unnamed(value)
+    tree = parsed(literal)
+    if tree.find(exp.Column) is not None:
+        raise QueryError("PIVOT lists constants", value.span, legal=LEGAL)
+    shown = tree.name if isinstance(tree, exp.Literal) else literal.text
+    name = _alias(value) or shown
+    name = quoted(name if single else f"{name}_{alias}", value.span).text
+    text = f"{call.text} FILTER (WHERE ({column.text}) <=> ({literal.text})) AS {name}"
+    return ast.Run(text, text, call.span, functions=call.functions, macros=call.macros)
+
+
+def _alias(run: ast.Run) -> str:
+    tree = parsed(run)
+    return tree.alias if isinstance(tree, exp.Alias) else ""
+
+
+def _unnamed(run: ast.Run) -> ast.Run:
+    if not isinstance(parsed(run), exp.Alias):
+        return run
+    end = ALIAS.search(run.text)
+    assert end is not None
+    return part(run, 0, end.start())
