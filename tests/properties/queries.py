@@ -59,8 +59,9 @@ def chained() -> SearchStrategy[Question]:
 
 
 def over_groups() -> SearchStrategy[Question]:
-    """OVER beside GROUP BY."""
-    return _case(query_over_groups.over_groups, by_hours())
+    """OVER beside GROUP BY, and of the rows of windows."""
+    kinds = (query_over_groups.over_groups, query_over_groups.over_rows)
+    return st.one_of([_case(kind, by_hours()) for kind in kinds])
 
 
 def united() -> SearchStrategy[Question]:

@@ -1,4 +1,5 @@
-"""Random OVER clauses beside GROUP BY: over the groups of windows, after HAVING."""
+"""Random OVER clauses beside GROUP BY: over the groups of windows, after HAVING; and over the rows
+of windows."""
 
 from __future__ import annotations
 
@@ -44,5 +45,28 @@ def over_groups(draw: DrawFn) -> Question:
     batch = (
         f"SELECT {listed(['k', *window.bounds], [*plain, *theirs])} "
         f"FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e{having}"
+    )
+    return Question(select, batch, len(by))
+
+
+ROWS = [
+    "SUM(i) OVER (PARTITION BY {w}, {e})",
+    "RANK() OVER (PARTITION BY {w}, {e}, k ORDER BY id DESC)",
+    "COUNT(i) OVER (PARTITION BY {e} ORDER BY id ROWS 2 PRECEDING)",
+    "LAG(id) OVER (PARTITION BY k ORDER BY {e}, id)",
+]
+
+
+@st.composite
+def over_rows(draw: DrawFn) -> Question:
+    window, where = draw(windowed()), draw(predicates())
+    made = draw(st.lists(st.sampled_from(ROWS), min_size=2, max_size=3, unique=True))
+    ours = [call.format(w="window_start", e="window_end") for call in made]
+    theirs = [call.format(w="w", e="e") for call in made]
+    by = ["id", "window_start", "window_end"]
+    select = f"SELECT {listed(by, ours)}\nFROM {window.source}{where}"
+    batch = (
+        f"SELECT {listed(['id', *window.bounds], theirs)} "
+        f"FROM ({window.unnested.format(where=where)})"
     )
     return Question(select, batch, len(by))

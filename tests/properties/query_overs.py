@@ -102,6 +102,8 @@ def _analytic(function: str, order: str = _BY_PLACE, theirs_: str = "") -> Colum
 ANALYTIC: list[Columns] = [
     *(_analytic(f"{name}(i, {n})") for name in ("LAG", "LEAD") for n in (1, 2)),
     _analytic("LAG(i, 1, 0)"),
+    _analytic("LAG(i, -1, id)"),
+    _analytic("LEAD(i, -2) IGNORE NULLS", theirs_="lead(i, -2 IGNORE NULLS)"),
     _analytic("LEAD(k, 2, 'none')"),
     _analytic("LAG(i, 1) IGNORE NULLS", theirs_="lag(i, 1 IGNORE NULLS)"),
     _analytic("LEAD(i, 2) IGNORE NULLS", theirs_="lead(i, 2 IGNORE NULLS)"),

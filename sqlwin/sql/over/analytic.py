@@ -16,9 +16,9 @@ common: RANK, DENSE_RANK and PERCENT_RANK over one window need three counts.
 | LAG(x, n, d)    | the same, d where COUNT(*) over that frame is 0                     |
 | … IGNORE NULLS  | the n-th last x that is not NULL, over ROWS up to the row before    |
 
-LEAD mirrors LAG, and descending order mirrors all. Where ORDER BY names the OFFSET
-too, no rows are peers: RANGE is ROWS. Behind other keys a microsecond before the row is
-what lies before its peers.
+LEAD mirrors LAG, as a negative n does, and descending order mirrors all. Where ORDER BY names
+the OFFSET too, no rows are peers: RANGE is ROWS. Behind other keys a microsecond before the
+row is what lies before its peers.
 """
 
 from __future__ import annotations
@@ -164,8 +164,10 @@ def _lead(call: AggregateCall, over: Over) -> Expr:
 
 
 def _neighbour(call: AggregateCall, over: Over, side: int) -> Expr:
-    """`side` 1: rows before, -1: rows after, in the order of the window."""
+    """`side` 1: rows before, -1: rows after, in the order of the window; less than 0: the other."""
     away = _offset(call, over)
+    if away < 0:
+        side, away = -side, -away
     if call.skip and away:
         found, frame = _skipping(call, over, side, away)
     else:
@@ -207,9 +209,10 @@ def _offset(call: AggregateCall, over: Over) -> int:
     if len(call.args) < 2:
         return 1
     name, tree = call.function.name.upper(), call.args[1]
-    if isinstance(tree, exp.Literal) and tree.name == "0":
+    sign, size = (-1, tree.this) if isinstance(tree, exp.Neg) else (1, tree)
+    if isinstance(size, exp.Literal) and size.name == "0":
         return 0
-    return int(constant(tree, Param.COUNT, name, over.run, call.function.example))
+    return sign * int(constant(size, Param.COUNT, name, over.run, call.function.example))
 
 
 REWRITES: dict[str, Callable[[AggregateCall, Over], Expr]] = {

@@ -21,21 +21,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from sqlglot import exp
 
-from sqlwin.sql.expressions.analytic_functions import RANKS
-from sqlwin.sql.expressions.calls import AggregateCall, call_at, refuse_calls
+from sqlwin.sql.expressions.calls import call_at, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, spark
-from sqlwin.sql.over.clauses import named_windows, opened
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import window_edge
 from sqlwin.sql.select.grouping import is_grouping
 from sqlwin.sql.select.grouping_sets import grouping_sets
+from sqlwin.sql.select.one_rank import of_aggregates, one_rank, window_call, with_over
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.calls import is_window_function
 
-_CALL = re.compile(r"(\w+)\s*\(")
 _NUMBER = re.compile(r"\d+\Z")
 
 
@@ -44,17 +42,16 @@ def over_groups(select: ast.Select, bound: Callable[[ast.Select], Relation]) -> 
 
     bound: the relation of a query, for the names of its columns.
     """
-    if not _beside(select) or _one_rank(select):
+    if not _beside(select) or one_rank(select):
         return None
     below = _Below(select)
     lifted = [below.run(run) if run.overs else run for run in select.items]
     qualify = None if select.qualify is None else below.run(select.qualify)
     windows = tuple((name, below.spec(spec)) for name, spec in select.windows)
     groups = below.query()
-    names = iter([name for name, _, _ in bound(groups).columns])
-    items = tuple(run if run.overs else _column(run, next(names)) for run in lifted)
+    names = [name for name, _, _ in bound(groups).columns]
     return ast.Select(
-        items,
+        tuple(_items(lifted, names, len(names) - len(below.items))),
         ast.From(groups),
         select.span,
         qualify=qualify,
@@ -66,70 +63,32 @@ def over_groups(select: ast.Select, bound: Callable[[ast.Select], Relation]) -> 
     )
 
 
+def _items(runs: Sequence[ast.Run], names: Sequence[str], more: int) -> Iterator[ast.Run]:
+    """The select list, of which the query of the groups gives what has no OVER, in its order.
+    more: the columns of `*` besides one."""
+    given = iter(names)
+    for run in runs:
+        if run.overs:
+            yield run
+        else:
+            count = 1 + more * _starred(run)
+            yield from (_column(run, name) for name in islice(given, count))
+
+
+def _starred(run: ast.Run) -> bool:
+    tree = parsed(run)
+    return isinstance(tree, exp.Star) or isinstance(tree.this, exp.Star)
+
+
 def _column(run: ast.Run, name: str) -> ast.Run:
     quoted = "`" + name.replace("`", "``") + "`"
     return ast.Run(quoted, run.original, run.span)
 
 
-# --- whether a second query is needed -------------------------------------------------------
-
-
 def _beside(select: ast.Select) -> bool:
     """Whether OVER stands beside GROUP BY, or is of aggregates."""
-    runs = _with_over(select)
-    return bool(runs) and (bool(select.group) or any(map(_of_aggregates, runs)))
-
-
-def _with_over(select: ast.Select) -> list[ast.Run]:
-    runs = [*select.items, *([select.qualify] if select.qualify else [])]
-    return [run for run in runs if run.overs]
-
-
-def _of_aggregates(run: ast.Run) -> bool:
-    nodes = [inner for node, _ in _over_calls(run) for inner in node.walk()]
-    calls = (call_at(node, run) for node in nodes)
-    return any(call is not None and call.over is None for call in calls)
-
-
-def _over_calls(run: ast.Run) -> Iterator[tuple[Expr, AggregateCall]]:
-    for node in parsed(run).walk():
-        call = call_at(node, run)
-        if call is not None and call.over is not None:
-            yield node, call
-
-
-def _one_rank(select: ast.Select) -> bool:
-    """Whether all OVER calls are one rank, of each window by itself or of a whole stream."""
-    named = named_windows(select)
-    calls = [call for run in _with_over(select) for _, call in _over_calls(run)]
-    if select.having is not None or any(call.function.name not in RANKS for call in calls):
-        return False
-    specs = [opened(call.over, named) for call in calls if call.over is not None]
-    alike = {(call.function.name, *_written(spec)) for call, spec in zip(calls, specs, strict=True)}
-    if len(alike) != 1 or any(_of_window(run) for run in specs[0].order):
-        return False
-    return not _windowed(select) or any(map(_of_window, specs[0].partition))
-
-
-def _written(spec: ast.Spec) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(run.text for run in runs) for runs in (spec.partition, spec.order))
-
-
-def _of_window(run: ast.Run) -> bool:
-    tree = parsed(run, exp.Ordered)
-    return window_edge(tree.this) is not None
-
-
-def _windowed(select: ast.Select) -> bool:
-    source = select.relation
-    if source.window is not None or source.above is not None:
-        return True
-    return isinstance(source.source, ast.WindowCall) or any(map(_window_call, select.group))
-
-
-def _window_call(run: ast.Run) -> bool:
-    call = _CALL.match(run.original)
-    return call is not None and is_window_function(call[1])
+    runs = with_over(select)
+    return bool(runs) and (bool(select.group) or any(map(of_aggregates, runs)))
 
 
 # --- the query of the groups ----------------------------------------------------------------
@@ -149,6 +108,7 @@ class _Below:
         trees = [parsed(run) for run in self.select.items]
         plain = [tree for tree, run in zip(trees, self.select.items, strict=True) if not run.overs]
         self.known = [(tree.unalias(), tree.alias_or_name or spark(tree)) for tree in plain]
+        self.starred = any(map(_starred, self.items))
         self.aliases = {tree.alias.lower() for tree in trees if isinstance(tree, exp.Alias)}
         self.keys = [tree.unalias() for tree in self._keys(trees)]
 
@@ -193,6 +153,8 @@ class _Below:
                 yield from self._parts(inner, run)
 
     def _is_part(self, tree: Expr) -> bool:
+        if self.starred and isinstance(tree, exp.Column) and not tree.table:
+            return False
         if window_edge(tree) is not None or tree in self.keys:
             return True
         if not isinstance(tree, exp.Column) or isinstance(tree.this, exp.Star):
@@ -217,7 +179,7 @@ class _Below:
 
     def _keys(self, trees: Sequence[Expr]) -> Iterator[Expr]:
         """What GROUP BY names; a number is a place of the select list."""
-        group = [run for run in self.select.group if not _window_call(run)]
+        group = [run for run in self.select.group if not window_call(run)]
         sets = grouping_sets(group)
         for run in group if sets is None else [run for keys in sets for run in keys]:
             tree = parsed(run)

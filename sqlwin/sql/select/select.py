@@ -20,6 +20,7 @@ from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
 from sqlwin.sql.select.over_groups import over_groups
+from sqlwin.sql.select.over_rows import over_rows
 from sqlwin.sql.select.pivots import has_pivot, unturned
 from sqlwin.sql.select.set_operations import is_set_operation, quoted, set_operation
 from sqlwin.sql.select.streams import as_stream
@@ -97,7 +98,8 @@ def _around(select: ast.Select, known: Known) -> ast.Select | None:
     """The same as two queries, one in the other's FROM, where it means two."""
     if select.distinct is not None:
         return _once(select, known, select.distinct)
-    return over_groups(select, lambda groups: bind_select(groups, _inside(select, known)))
+    groups = over_groups(select, lambda groups: bind_select(groups, _inside(select, known)))
+    return groups or over_rows(select)
 
 
 def _taken_in(
