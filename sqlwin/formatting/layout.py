@@ -143,8 +143,7 @@ class Layout:
     def _relation(self, children: Sequence[Node], before: Before) -> Doc:
         made = []
         for at, each in enumerate(children):
-            join = isinstance(each, Branch) and each.rule == "join"
-            made.append(self.of(each, before if at == 0 else LINE if join else None))
+            made.append(self.of(each, before if at == 0 else LINE if _is_join(each) else None))
         return made
 
     def _run(self, children: Sequence[Node], before: Before) -> Doc:
@@ -224,3 +223,11 @@ RULES: dict[str, Rule] = {
     "run": Layout._run,
     **dict.fromkeys(("where", "group", "having", "qualify", "named_windows"), Layout._clause),
 }
+
+
+def _is_join(node: Node) -> bool:
+    """Whether it begins with a word; what a comma joins stands behind it."""
+    if not isinstance(node, Branch) or node.rule not in ("join", "unnest"):
+        return False
+    first = node.children[0]
+    return not (isinstance(first, Leaf) and first.text.startswith(","))

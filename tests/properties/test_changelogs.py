@@ -17,7 +17,7 @@ import pytest
 
 from sqlwin.schema import CHANGELOG_NAMES
 from tests.properties.duck import connection
-from tests.properties.redelivered import Row, answered, bag, delivered
+from tests.properties.fed import Row, answered, bag, delivered
 
 SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("v", pa.int64()), ("ts", pa.string())])
 COLUMNS = "k STRING, v BIGINT, ts TIMESTAMP, lsn BIGINT, WATERMARK FOR ts AS ts, OFFSET lsn"

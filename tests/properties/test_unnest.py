@@ -15,7 +15,7 @@ import pytest
 
 from sqlwin.schema import CHANGELOG_NAMES
 from tests.properties.duck import connection
-from tests.properties.redelivered import Row, answered, bag, delivered
+from tests.properties.fed import Row, answered, bag, delivered
 
 LINES = pa.struct([("sku", pa.string()), ("qty", pa.int64())])
 COLUMNS = """k STRING, xs ARRAY<BIGINT>, items ARRAY<ROW<sku STRING, qty BIGINT>>,

@@ -188,6 +188,13 @@ def _with_unit(call: exp.Expr | None) -> exp.Expr | None:
     return call
 
 
+def _row(call: exp.Expr | None) -> exp.Expr | None:
+    """Flink's `ROW(a, b)` is Spark's `STRUCT(a, b)`."""
+    if isinstance(call, exp.Anonymous) and call.name.upper() == "ROW":
+        call.set("this", "STRUCT")
+    return call
+
+
 def _positive(inner: exp.Expr | None) -> exp.Expr | None:
     """Of all but numbers, POSITIVE: a text behind a + is a number, and a date is none."""
     plain = inner is None or (isinstance(inner, exp.Literal) and not inner.is_string)
@@ -223,7 +230,7 @@ class SqlwinSpark(Spark):
         """Of no array: `array(a, b)[0]` is a call, and an element of what it gives."""
 
         def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
-            return _with_unit(super()._parse_function_call(*args, **options))
+            return _row(_with_unit(super()._parse_function_call(*args, **options)))
 
         def _parse_interval(
             self, require_interval: bool = True, parse_function_unit: bool = True

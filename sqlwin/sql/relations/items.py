@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
+import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
@@ -96,6 +97,11 @@ def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]
 def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]:
     table = tree.table if isinstance(tree, exp.Column) else ""
     if table and table.lower() not in [name.lower() for name in relation.names]:
+        fields = _fields(relation, table)
+        if fields:
+            left_out = _left_out(tree.this, run, list(fields))
+            named = ((name, each) for name, each in fields.items() if name.lower() not in left_out)
+            return [Item(each, run, name, starred=True) for name, each in named]
         window = (
             "window, window.start, window.end"
             if table.lower() in ("window", "session_window")
@@ -114,6 +120,19 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
         for name, called in pairs
         if name.lower() not in left_out
     ]
+
+
+def _fields(relation: Relation, name: str) -> dict[str, Expr]:
+    """Those of a column that is a struct, by their names; none of any other."""
+    found = relation.find(name)
+    type_ = None if found is None else dict(relation.scalars)[found].type
+    if found is None or type_ is None or not pa.types.is_struct(type_):
+        return {}
+    names = [field.name for field in type_]
+    return {
+        each: exp.Dot(this=column(found), expression=exp.to_identifier(each, quoted=True))
+        for each in names
+    }
 
 
 def _joined(relation: Relation, table: str) -> list[tuple[str, str]]:

@@ -34,6 +34,7 @@ _EVENT_TIMES = ("rowtime", "event_time", "proctime", "timestamp")
 _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 _CONSTANTS = ("NULL", "TRUE", "FALSE")
 _ENDS = ("start", "end")
+_CONSTRUCTORS = ("ARRAY", "MAP")
 _FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
 
@@ -62,6 +63,10 @@ class Scope:
     def _resolve(self, node: Expr, run: ast.Run) -> Expr:
         if _starred(node):
             return _counted(node, run)
+        made = self._made(node)
+        if made is not None:
+            parts = [self.resolved(each, run) for each in node.expressions]
+            return exp.Anonymous(this=made, expressions=parts)
         edge = window_edge(node)
         if edge is not None and self.windowed:
             self._qualified(node, run)
@@ -79,6 +84,16 @@ class Scope:
         if self.windowed and not node.table and node.name.lower() in _STRUCTS:
             return _struct()
         raise self._unknown(node, run, edge)
+
+    def _made(self, node: Expr) -> str | None:
+        """What `ARRAY[a, b]` and `MAP['k', v]` make, as in Flink: no element of a column, unless
+        there is one that is called so."""
+        if not isinstance(node, exp.Bracket) or not isinstance(node.this, exp.Column):
+            return None
+        name, of = node.this.name.upper(), node.this.this
+        plain = not node.this.table and not (isinstance(of, exp.Identifier) and of.quoted)
+        known = plain and name in _CONSTRUCTORS and self.relation.find(name) is None
+        return name if known else None
 
     def _own(self, node: exp.Column, run: ast.Run) -> Expr | None:
         """`o.s.f` is a field of the column `s` of `o`; of `o` as a column only where `o` names

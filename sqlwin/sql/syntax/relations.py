@@ -88,8 +88,10 @@ class RelationRules(Transformer[Token, Any]):
 
     def unnest_alias(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
         alias, *columns = children
-        listed = columns[0] if columns and isinstance(columns[0], tuple) else map(named, columns)
-        return (named(alias), *listed)
+        return (named(alias), *(columns[0] if columns else ()))
+
+    def view_columns(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
+        return tuple(map(named, children))
 
     # --- what is read ---
 

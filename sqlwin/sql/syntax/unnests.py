@@ -29,34 +29,39 @@ _QUALIFIER = re.compile(r"[\s(]*(?:`([^`]+)`|(\w+))\s*\.")
 
 
 def unnest(children: Children, span: Span) -> ast.Unnest:
+    """Of a join word with UNNEST, or of LATERAL VIEW, which has the function behind it."""
     word, *rest = children
+    runs = [c for c in rest if isinstance(c, ast.Run)]
     words = str(word).upper().split()
-    outer = words[0] == "LEFT" or words[-1] == "OUTER"
+    names: tuple[ast.Name, ...] = next((c for c in rest if isinstance(c, tuple)), ())
     if word.type == "LATERAL_VIEW":
-        function, *rest = named(rest[0]), *rest[1:]
+        function, *called = (named(c) for c in rest if isinstance(c, Token))
+        made = made_of(function, runs[0], span, outer=words[-1] == "OUTER")
+        made = replace(made, alias=called[0] if called else None, columns=names)
     else:
         function = ast.Name(words[-1].lstrip(","), _last_word(word))
-    runs = [c for c in rest if isinstance(c, ast.Run)]
-    names: tuple[ast.Name, ...] = next((c for c in rest if isinstance(c, tuple)), ())
-    on = next((c for c in rest if isinstance(c, Clause)), None)
-    made = made_of(function, runs[0], span, outer)
+        made = made_of(function, runs[0], span, outer=words[0] == "LEFT")
+        made = replace(made, alias=names[0] if names else None, columns=names[1:])
+        made = replace(made, ordinality=_ordinality(made, rest))
+    _refuse(runs, next((c for c in rest if isinstance(c, Clause)), None))
+    return made
+
+
+def _refuse(runs: Sequence[ast.Run], on: Clause | None) -> None:
     if len(runs) > 1:
         message = "UNNEST of several arrays at once is not supported yet"
         raise QueryError(message, runs[1].span, legal="UNNEST(ARRAYS_ZIP(a, b)) AS t(x, y)")
     if on is not None and " ".join(on.value.text.upper().split()) not in _TRUE:
         message = "UNNEST pairs a row with each of its own elements, whatever they are"
         raise QueryError(message, on.value.span, legal="ON TRUE, and the condition in WHERE")
-    ordinality = [c for c in rest if isinstance(c, Token) and c.type == "ORDINALITY"]
-    if ordinality and made.function.text != "UNNEST":
+
+
+def _ordinality(made: ast.Unnest, children: Children) -> Span | None:
+    found = [named(c).span for c in children if isinstance(c, Token)]
+    if found and made.function.text != "UNNEST":
         message = f"{made.function.text} takes no WITH ORDINALITY"
-        raise QueryError(message, named(ordinality[0]).span, legal="UNNEST(…) WITH ORDINALITY")
-    alias, *columns = names or (None,)
-    return replace(
-        made,
-        ordinality=named(ordinality[0]).span if ordinality else None,
-        alias=alias,
-        columns=tuple(columns),
-    )
+        raise QueryError(message, found[0], legal="UNNEST(…) WITH ORDINALITY")
+    return found[0] if found else None
 
 
 def made_of(function: ast.Name, array: ast.Run, span: Span, outer: bool = False) -> ast.Unnest:

@@ -1,4 +1,4 @@
-"""Changes that come in batches, out of order and some twice, and what a query makes of them."""
+"""Numbered rows of a stream or a table `t` as they are fed: out of order, some of them twice."""
 
 from __future__ import annotations
 
