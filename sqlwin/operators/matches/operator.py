@@ -28,7 +28,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from sqlwin.instants import END, START
+from sqlwin.instants import END, SECOND, START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key_at
 from sqlwin.operators.emitter.results import ResultLedger, Results
@@ -50,6 +50,7 @@ from sqlwin.state.slices import ENDLESS, slice_width
 
 ROWS = "rows"
 ID, OLD_OPEN = "__id", ("__was", "__was_part", "__was_seq")
+DAY = 86_400 * SECOND
 NO_WITHIN = "without WITHIN a match may stay open for ever"
 
 
@@ -102,8 +103,10 @@ class PatternMatcher(Results):
 
     @property
     def width(self) -> int:
-        spans = (self.policy.retain, self.matching.within)
-        return slice_width(sum(ENDLESS if span is None else span for span in spans))
+        retain = self.policy.retain
+        if retain is None:
+            retain = ENDLESS if self.corrects else DAY
+        return slice_width(retain + (self.matching.within or 0))
 
     def stores(self) -> list[StoreSpec]:
         row = {**self.carried, **PLACE}
@@ -137,8 +140,10 @@ class PatternMatcher(Results):
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
+        known = self.progress.of(self._partitions(batch), stores, stores.watermark)
+        if not self.corrects:  # what was passed is as if it had not come
+            batch = self._joined(batch, known).filter(~before(POSITION, OPEN))[batch.columns]
         stores[ROWS].put(batch)
-        known = self.progress.of(self._partitions(batch), stores)
         # behind an end of input rows may be before what is open, and not before the watermark
         changed = self._joined(batch, known).filter(
             (pl.col(TS) < stores.watermark) | before(POSITION, OPEN)
@@ -146,7 +151,7 @@ class PatternMatcher(Results):
         touched = self._partitions(changed)
         if touched.is_empty():
             return self.nothing()
-        records = self.progress.of(touched, stores)
+        records = self.progress.of(touched, stores, stores.watermark)
         matches, moved = self._decided(records, BEGIN if self.corrects else OPEN, stores)
         if self.corrects:
             self._correct(matches, moved, stores, now)
@@ -180,13 +185,13 @@ class PatternMatcher(Results):
     def _waiting(self, closed: int, until: int, stores: Stores) -> pl.DataFrame:
         """Progress of partitions that are open before `until`, or have rows since `closed`."""
         fresh = self._partitions(stores[ROWS].scan(closed, until))
-        waiting = everything(stores, PROGRESS).filter(pl.col(OPEN[0]) < min(closed, until))
+        records = everything(stores, PROGRESS)
+        waiting = records.filter(pl.col(OPEN[1]) > NO_PART, pl.col(OPEN[0]) < until)
         if not self.partition:
-            return self.progress.of(pl.DataFrame({"__all": [True]}), stores).head(
-                len(fresh) or len(waiting)
-            )
+            every = self.progress.of(pl.DataFrame({"__all": [True]}), stores, closed)
+            return every.head(len(fresh) or len(waiting))
         keys = pl.concat([fresh, waiting.select(self.partition)]).unique(maintain_order=True)
-        return self.progress.of(keys, stores)
+        return self.progress.of(keys, stores, closed)
 
     def _decided(
         self,
@@ -336,7 +341,7 @@ class PatternMatcher(Results):
     def valued(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if ids.is_empty():
             return ids.with_columns(pl.lit(None, self.output[n]).alias(n) for n in self.ledger.kept)
-        records = self.progress.of(self._partitions(ids), stores)
+        records = self.progress.of(self._partitions(ids), stores, stores.watermark)
         matches, _ = self._decided(records, BEGIN, stores)
         on = list(self.identity)
         return ids.join(matches, on=on, how="inner", nulls_equal=True, maintain_order="left")
@@ -355,7 +360,7 @@ class PatternMatcher(Results):
         if limit <= START or (last > START and slice_of(limit) == slice_of(last)):
             return
         rows = stores[ROWS].scan(START, END)
-        records = self.progress.of(self._partitions(rows), stores)
+        records = self.progress.of(self._partitions(rows), stores, stores.watermark)
         begun = self._begun(records, limit, stores)
         kept = self._without_pending(records, begun, stores)
         self.progress.put(kept, stores)

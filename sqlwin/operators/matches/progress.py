@@ -3,8 +3,8 @@
     begin   no row before it begins a match that may still change: attempts are made anew from here
     open    what begins before it is decided by the rows below the watermark, and was emitted
 
-Both are positions, and not of rows that there must be. A partition without a record has its begin
-before all its rows, and is open there.
+Both are positions, and not of rows that there must be. A partition in which no match waits is open
+at the watermark. One without a record has its begin before all its rows.
 
 Invariant: begin <= open. A record's time is that of its begin, so it goes with the rows before it.
 """
@@ -54,8 +54,16 @@ class Progress:
     def _partitions(self, load: Load) -> Records:
         return load.keys_if(bool(self.partition))
 
-    def of(self, keys: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Records of partitions, one a line of `keys`, which has their columns once each."""
+    def of(self, keys: pl.DataFrame, stores: Stores, passed: int) -> pl.DataFrame:
+        """Records of partitions, one a line of `keys`, which has their columns once each.
+
+        passed: the watermark up to which all rows were seen; one that waits for none is open there.
+        """
+        waits = pl.col(OPEN[1]) > NO_PART
+        at = pl.when(waits).then(OPEN[0]).otherwise(pl.max_horizontal(OPEN[0], pl.lit(passed)))
+        return self._known(keys, stores).with_columns(at.alias(OPEN[0]))
+
+    def _known(self, keys: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         known = everything(stores, STORE)
         if not self.partition:
             return (known if len(known) else self._absent()).head(len(keys))
@@ -74,6 +82,12 @@ class Progress:
         if records.is_empty():
             return
         store = stores[STORE]
+        kept = pl.col(BEGIN[0]) >= store.horizon  # else no row is left before that
+        least = zip(BEGIN, (store.horizon, NO_PART, NO_SEQ), PLACES, strict=True)
+        records = records.with_columns(
+            pl.when(kept).then(name).otherwise(pl.lit(value, PLACE[own])).alias(name)
+            for name, value, own in least
+        )
         moved = records.select(*self.partition, pl.col(BEGIN[0]).alias(HORIZON))
         store.cut(moved) if self.partition else store.expire(int(moved[HORIZON][0]))
         store.put(records.select(*self.columns))

@@ -151,24 +151,28 @@ class ReferenceMatches:
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         known = {(row[PART], row[SEQ]) for row in self.taken}
         new = {(r[PART], r[SEQ]): r for r in batch.to_dicts() if (r[PART], r[SEQ]) not in known}
+        if self._never:  # what was passed is as if it had not come
+            closed = stores.watermark
+            new = {n: r for n, r in new.items() if position(r) >= self._open(self._key(r), closed)}
         self.taken += new.values()
         changed = {
             self._key(row)
             for row in new.values()
-            if row[TS] < stores.watermark or position(row) < self.open.get(self._key(row), FIRST)
+            if row[TS] < stores.watermark
+            or position(row) < self._open(self._key(row), stores.watermark)
         }
         out: list[Row] = []
         for key in changed:
             if self.node.policy.late is not Late.NEVER:
                 self._correct(key, stores, now)
-            out += self._close(key, stores.watermark)
+            out += self._close(key, stores.watermark, stores.watermark)
         return self._emitted(out, "full")
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= stores.watermark:
             return self.nothing()
-        stores.watermark = watermark
-        out = [row for key in self._partitions() for row in self._close(key, watermark)]
+        closed, stores.watermark = stores.watermark, watermark
+        out = [row for key in self._partitions() for row in self._close(key, closed, watermark)]
         return self._emitted(out, "full")
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
@@ -176,7 +180,8 @@ class ReferenceMatches:
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         late = self._late(list(self.due), stores)
-        out = [row for key in self._partitions() for row in self._close(key, None)]
+        closed = stores.watermark
+        out = [row for key in self._partitions() for row in self._close(key, closed, None)]
         return pl.concat([late, self._emitted(out, "full")])
 
     # What is decided.
@@ -238,9 +243,13 @@ class ReferenceMatches:
 
     # What goes out.
 
-    def _close(self, key: str, limit: int | None) -> list[Row]:
+    def _open(self, key: str, closed: int) -> Place:
+        """One that had no row yet is open at the watermark."""
+        return self.open.get(key, (closed, *FIRST[1:]))
+
+    def _close(self, key: str, closed: int, limit: int | None) -> list[Row]:
         """Changes of what begins where the partition was open and is not any more."""
-        was = self.open.get(key, FIRST)
+        was = self._open(key, closed)
         found, now_open = self._decided(key, was if self._never else FIRST, limit)
         self.open[key] = now_open
         return self._changes(key, found, was, now_open)
@@ -278,7 +287,7 @@ class ReferenceMatches:
     def _correct(self, key: str, stores: Stores, now: int) -> None:
         """What was and is decided, and differs, is due; nothing else of the partition is."""
         found, now_open = self._decided(key, FIRST, stores.watermark)
-        until = min(self.open.get(key, FIRST), now_open)
+        until = min(self._open(key, stores.watermark), now_open)
         policy = self.node.policy
         at_once = end_of_period(now, policy.late_period if policy.late is Late.EVERY else 0)
         before = {at: due for at, due in self.due.items() if self.keys[at] == key}
