@@ -13,7 +13,7 @@ from functools import partial, singledispatch
 import pyarrow as pa
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.explain import matches, stays
+from sqlwin.plan.explain import stays
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     Filter,
@@ -80,7 +80,9 @@ def _over_aggregate(node: OverAggregate) -> str:
 
 @line.register
 def _match(node: MatchRecognize) -> str:
-    return matches.line(node)
+    from sqlwin.plan.explain.matches import line as pattern
+
+    return pattern(node)
 
 
 @line.register

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.explain import matches
 from sqlwin.plan.ir.nodes import MatchRecognize, OverAggregate, Stream, TopN, WindowAggregate
 from sqlwin.plan.properties.changelog import lateness, reappears, replayed, weighted
 from sqlwin.plan.properties.facts import (
@@ -44,6 +43,8 @@ def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
 def _matched(window: MatchRecognize, stream: Stream) -> Iterator[str]:
     if not window.partition:
         yield f"{_one_bucket(window)}, so all rows go to one bucket"
+    from sqlwin.plan.explain import matches
+
     yield from matches.warnings(window)
     if window.policy.ignores:
         yield IGNORED

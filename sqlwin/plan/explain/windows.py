@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.explain import matches
 from sqlwin.plan.explain.policies import (
     early,
     late,
@@ -80,6 +79,8 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
         yield "Full: as it comes, for all rows of an instant come together"
         return
     if isinstance(window, MatchRecognize):
+        from sqlwin.plan.explain import matches
+
         yield from matches.facts(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window.window, window.partition, bool(window.sets))
@@ -221,6 +222,8 @@ def _message_key(window: WindowAggregate | OverAggregate | TopN | MatchRecognize
 
 def _full(window: WindowAggregate | OverAggregate | TopN | MatchRecognize) -> str:
     if isinstance(window, MatchRecognize):
+        from sqlwin.plan.explain import matches
+
         return matches.full(window)
     if isinstance(window, TopN):
         return "when its retention is over" if becomes_final(window) else "at the end of input"

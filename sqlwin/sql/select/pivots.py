@@ -17,18 +17,13 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.calls import call_at
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.select.set_operations import quoted
 from sqlwin.sql.sources.from_clause import bind_from
 from sqlwin.sql.syntax.pivots import LEGAL
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.runs import ALIAS, part
+from sqlwin.sql.text.runs import ALIAS, part, quoted
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.from_clause import Bind, Known
-
-
-def has_pivot(source: ast.From) -> bool:
-    return any(isinstance(each.source, ast.Pivot) for each in _inputs(source))
 
 
 def unturned(source: ast.From, known: Known, bind: Bind) -> ast.From:
@@ -37,10 +32,6 @@ def unturned(source: ast.From, known: Known, bind: Bind) -> ast.From:
     below = source.source
     made = _grouped(below, known, bind) if isinstance(below, ast.Pivot) else below
     return replace(source, source=made, joins=tuple(joins))
-
-
-def _inputs(source: ast.From) -> tuple[ast.From, ...]:
-    return source, *(join.right for join in source.joins)
 
 
 def _grouped(pivot: ast.Pivot, known: Known, bind: Bind) -> ast.Select:

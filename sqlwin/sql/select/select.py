@@ -19,15 +19,12 @@ from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
-from sqlwin.sql.select.over_groups import over_groups
-from sqlwin.sql.select.over_rows import over_rows
-from sqlwin.sql.select.pivots import has_pivot, unturned
-from sqlwin.sql.select.set_operations import is_set_operation, quoted, set_operation
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
 from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_rows, timed
 from sqlwin.sql.text import ast
+from sqlwin.sql.text.runs import quoted
 from sqlwin.sql.windows.calls import zoned
 from sqlwin.sql.windows.group_by import above_window, group_window, same_window
 from sqlwin.sql.windows.ksql import of_ksql
@@ -48,13 +45,33 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return as_stream(replace(select, change=None), select.change, known, bind_select)
     if select.policies.as_relation:
         return bind_select(over_relation(select), known)
-    if has_pivot(select.relation):
-        relation = unturned(select.relation, _inside(select, known), bind_select)
-        return bind_select(replace(select, relation=relation), known)
-    if is_set_operation(select):
-        return bind_select(*set_operation(select, _inside(select, known), bind_select))
+    if any(isinstance(each.source, ast.Pivot) for each in _inputs(select.relation)):
+        return bind_select(_unturned(select, known), known)
+    if _is_set_operation(select.relation.source):
+        return bind_select(*_set_operation(select, known))
     with aliases_explained(select):
         return _bound_select(select, known)
+
+
+def _inputs(source: ast.From) -> tuple[ast.From, ...]:
+    return source, *(join.right for join in source.joins)
+
+
+def _unturned(select: ast.Select, known: Known) -> ast.Select:
+    from sqlwin.sql.select.pivots import unturned
+
+    relation = unturned(select.relation, _inside(select, known), bind_select)
+    return replace(select, relation=relation)
+
+
+def _is_set_operation(source: object) -> bool:
+    return isinstance(source, ast.Union) and source.kind != "UNION"
+
+
+def _set_operation(select: ast.Select, known: Known) -> tuple[ast.Select, Known]:
+    from sqlwin.sql.select.set_operations import set_operation
+
+    return set_operation(select, _inside(select, known), bind_select)
 
 
 def _bound_select(select: ast.Select, known: Known) -> Relation:
@@ -98,6 +115,18 @@ def _around(select: ast.Select, known: Known) -> ast.Select | None:
     """The same as two queries, one in the other's FROM, where it means two."""
     if select.distinct is not None:
         return _once(select, known, select.distinct)
+    return _under_over(select, known) if _has_over(select) else None
+
+
+def _has_over(select: ast.Select) -> bool:
+    return select.qualify is not None or any(run.overs for run in select.items)
+
+
+def _under_over(select: ast.Select, known: Known) -> ast.Select | None:
+    """Groups, or rows of windows, as a query of their own below OVER."""
+    from sqlwin.sql.select.over_groups import over_groups
+    from sqlwin.sql.select.over_rows import over_rows
+
     groups = over_groups(select, lambda groups: bind_select(groups, _inside(select, known)))
     return groups or over_rows(select)
 

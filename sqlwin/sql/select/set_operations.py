@@ -23,6 +23,7 @@ from sqlwin.sql.relations.relation import NOWHERE, Relation
 from sqlwin.sql.sources.from_clause import View, of_rows
 from sqlwin.sql.sources.unions import united, width
 from sqlwin.sql.text import ast
+from sqlwin.sql.text.runs import quoted
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.from_clause import Bind, Known
@@ -33,16 +34,6 @@ _HAVING = {
 }
 """Over 1 for a row of the first query and 0 for one of the second; sums fall as rows are retracted,
 where BOOL_OR would have to keep the rows."""
-
-
-def is_set_operation(select: ast.Select) -> bool:
-    source = select.relation.source
-    return isinstance(source, ast.Union) and source.kind != "UNION"
-
-
-def quoted(name: str, span: Span) -> ast.Run:
-    """A column of that name, whatever is in it."""
-    return _run("`" + name.replace("`", "``") + "`", span)
 
 
 def set_operation(select: ast.Select, known: Known, bind: Bind) -> tuple[ast.Select, Known]:

@@ -19,7 +19,6 @@ from sqlwin.sql.sources.derived import derived, entitled
 from sqlwin.sql.sources.files import NamedFiles, no_time
 from sqlwin.sql.sources.readers import read_below
 from sqlwin.sql.sources.unions import united
-from sqlwin.sql.sources.unnests import refuse_beside, unnested
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.calls import of_table, table_functions, zoned
 from sqlwin.sql.windows.ksql import of_ksql
@@ -128,6 +127,8 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
         if isinstance(source.source, ast.Select):
             relation = entitled(relation, source.alias.text)
     if source.unnests:
+        from sqlwin.sql.sources.unnests import unnested
+
         relation = unnested(of_rows(relation, source.source.span), source.unnests, known)
     if source.window is not None:
         if window is not None:
@@ -138,6 +139,8 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
     if window is None:
         return relation, None
     if source.unnests:
+        from sqlwin.sql.sources.unnests import refuse_beside
+
         refuse_beside(window, source.unnests[0])
     return timed(derived(relation, known), window), window
 

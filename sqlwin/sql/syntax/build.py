@@ -23,7 +23,6 @@ from sqlwin.sql.syntax.hints import calls, large
 from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
 from sqlwin.sql.syntax.policies import PolicyRules
 from sqlwin.sql.syntax.relations import RelationRules
-from sqlwin.sql.syntax.set_operations import combined
 from sqlwin.sql.syntax.subqueries import unnested
 from sqlwin.sql.syntax.ttl_hint import hinted
 from sqlwin.sql.syntax.unnests import in_select
@@ -58,7 +57,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
         ctes = next((child for child in children if isinstance(child, tuple)), None)
         rows = [child for child in children if isinstance(child, ast.Select)]
         words = [child for child in children if isinstance(child, Token)]
-        made = combined(rows, [named(word) for word in words])
+        made = _combined(rows, words) if words else rows[0]
         return made if ctes is None else self.with_ctes(made, ctes)
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
@@ -144,3 +143,9 @@ def _refused(what: str, meta: Meta) -> Clause:
 
 def _value(clauses: dict[str, Clause], name: str) -> Any:
     return clauses[name].value if name in clauses else None
+
+
+def _combined(rows: list[ast.Select], words: list[Token]) -> ast.Select:
+    from sqlwin.sql.syntax.set_operations import combined
+
+    return combined(rows, [named(word) for word in words])

@@ -17,13 +17,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import QUOTED
 
 ALIAS = re.compile(r"(\s+AS)?\s+\S+\s*\Z", re.IGNORECASE)
 """Of an expression that has one."""
 _TOKEN = re.compile(rf"{QUOTED}|.", re.DOTALL)
+
+
+def quoted(name: str, span: Span) -> ast.Run:
+    """A column of that name, whatever is in it."""
+    text = "`" + name.replace("`", "``") + "`"
+    return ast.Run(text, text, span)
 
 
 def part(run: ast.Run, start: int, end: int) -> ast.Run:
