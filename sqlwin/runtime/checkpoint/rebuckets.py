@@ -10,6 +10,10 @@ A bucket has all state of its keys, so a record goes where the rows of its keys 
 | has neither: positions that were read, revisions | all: only what belongs to a bucket is      |
 | by row key                                       | looked up there                            |
 
+A row that was retracted is still known where its key was. Its position may be there again by
+another key, in another bucket; if both keys go to one bucket now, the row that is there counts, and
+what is known of it by its position.
+
 Numbers of TTL entries are of a bucket, so they are given anew. Horizons of single keys go to
 all buckets, and concern none but those keys. What a header has of time is the same in all buckets,
 for each takes part in every batch; of a position the greatest counts.
@@ -36,7 +40,7 @@ from sqlwin.instants import END, START
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.runtime.checkpoint.task_state import METADATA, Metadata, TaskState
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.schema import POSITION
+from sqlwin.schema import POSITION, WEIGHT
 from sqlwin.state.blobs import DictBlobs
 from sqlwin.state.contract import Blobs
 from sqlwin.state.join_ttl_entries import life_of
@@ -53,7 +57,9 @@ TABLES = (TTL_ENTRIES, *map(ttl_store_name, SIDES))
 PREFIXES = {"": None, "__left.": "left", "__right.": "right"}
 """Of the columns of a position: of the row itself, and of the rows of a pair, each of a side."""
 ALL = -1
-TO, FROM, NEW = "__to", "__from", "__new"
+TO, FROM, NEW, THERE = "__to_bucket", "__from_bucket", "__new_number", "__holds"
+OWN = (TO, FROM, THERE)
+"""Of a record: its new bucket, its old one, and whether its row is not retracted."""
 
 
 def blobs_of(metadata: Metadata) -> list[str]:
@@ -90,7 +96,7 @@ def rebucketed(
     for name, each in records.items():
         for at, blobs in enumerate(made):
             store = SegmentStore(each.like.layout, each.like.combine, blobs)
-            store.put(placed[name].filter(pl.col(TO).is_in([at, ALL])).drop(TO))
+            store.put(_one_each(placed[name].filter(pl.col(TO).is_in([at, ALL])), each.like))
             store.expire(min(one.horizon for one in each.stores))
             for horizons in each.horizons:
                 store.cut(horizons)
@@ -99,6 +105,13 @@ def rebucketed(
         header = {**_header(headers), "ttl": entries.header(headers), "stores": index}
         blobs.put(METADATA, json.dumps(header).encode())
     return made
+
+
+def _one_each(records: pl.DataFrame, like: SegmentStore) -> pl.DataFrame:
+    """Of several old buckets' records of one identity that of the row that is there."""
+    last = records.sort(THERE, maintain_order=True)
+    identity = like.layout.identity
+    return last.unique(identity, keep="last", maintain_order=True).drop(OWN)
 
 
 def _copied(blobs: Blobs, header: Metadata) -> DictBlobs:
@@ -112,7 +125,7 @@ def _copied(blobs: Blobs, header: Metadata) -> DictBlobs:
 def _placed(
     query: Lowered, records: Mapping[str, _Records], count: int, bucket_of: BucketOf
 ) -> dict[str, pl.DataFrame]:
-    """By store, the records with the bucket of each, `__to`."""
+    """By store, the records with the new bucket of each, and whether its row is there."""
     cut = [each.keys for each in query.inputs if each.keys]
     known: dict[str, pl.DataFrame] = {}
     for name, each in records.items():
@@ -136,22 +149,25 @@ def _side(store: str) -> str | None:
 
 
 def _owners(stored: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Each position once, with the bucket of its row. On the two sides of a join one position may
-    be of two messages, or be of one, whose keys are not the same there."""
-    nowhere = pl.DataFrame(schema={**{n: pl.Int64() for n in POSITION}, TO: pl.Int64()})
+    """Each position of an old bucket once, with the new one of its row. On the two sides of a join
+    one position may be of two messages, or be of one, whose keys are not the same there."""
+    types = {**{n: pl.Int64() for n in (*POSITION, TO, FROM)}, THERE: pl.Boolean()}
     found = [
-        frame.select(*(pl.col(name).cast(pl.Int64) for name in POSITION), TO)
+        frame.select(*(pl.col(name).cast(pl.Int64) for name in POSITION), *OWN)
         for frame in stored
         if set(POSITION) <= set(frame.columns)
     ]
-    return pl.concat([nowhere, *found]).unique(POSITION, keep="first", maintain_order=True)
+    owners = pl.concat([pl.DataFrame(schema=types), *found])
+    return owners.unique((*POSITION, FROM), keep="first", maintain_order=True)
 
 
 def _keyed(
     records: pl.DataFrame, cut: Sequence[tuple[str, ...]], count: int, bucket_of: BucketOf
 ) -> pl.DataFrame | None:
     """By the columns that rows are cut by; of a pair without a row of one side, by the other's."""
-    if count == 1 or not cut:
+    there = pl.col(WEIGHT) > 0 if WEIGHT in records.columns else pl.lit(True)
+    records = records.with_columns(there.alias(THERE))
+    if not cut:
         return records.with_columns(pl.lit(0, pl.Int64).alias(TO))
     found = [keys for keys in cut if set(keys) <= set(records.columns)]
     if not found:
@@ -168,22 +184,28 @@ def _keyed(
 def _by_position(
     store: str, each: _Records, owners: Mapping[str | None, pl.DataFrame]
 ) -> pl.DataFrame:
-    """By the rows that are stored with its position; a position without one, and no other column
-    than those, goes to all. owners: by side."""
+    """By the rows that are stored with its position in its old bucket; a position without one, and
+    no other column than those, goes to all. owners: by side."""
     records = each.records
     found = [p for p in PREFIXES if {p + name for name in POSITION} <= set(records.columns)]
-    if not found or set(records.columns) <= set(POSITION):
+    if not found or set(records.columns) <= {*POSITION, FROM}:
         known_once = records.unique(each.like.layout.identity, maintain_order=True)
-        return known_once.with_columns(pl.lit(ALL, pl.Int64).alias(TO))
-    tos = []
-    for prefix in found:
-        place = records.select(
-            pl.col(prefix + name).cast(pl.Int64).alias(name) for name in POSITION
+        everywhere = pl.lit(ALL, pl.Int64).alias(TO), pl.lit(True).alias(THERE)
+        return known_once.with_columns(everywhere)
+    places = [
+        records.select(
+            *(pl.col(prefix + name).cast(pl.Int64).alias(name) for name in POSITION), FROM
+        ).join(
+            owners[PREFIXES[prefix] or _side(store)],
+            on=[*POSITION, FROM],
+            how="left",
+            maintain_order="left",
         )
-        own = owners[PREFIXES[prefix] or _side(store)]
-        tos.append(place.join(own, on=list(POSITION), how="left", maintain_order="left")[TO])
-    to = pl.DataFrame({str(at): each for at, each in enumerate(tos)})
-    return records.with_columns(to.select(pl.coalesce(pl.all()).fill_null(0)).to_series().alias(TO))
+        for prefix in found
+    ]
+    to = pl.coalesce(*(place[TO] for place in places), 0)
+    there = pl.all_horizontal(*(place[THERE].fill_null(True) for place in places))
+    return records.with_columns(to.alias(TO), there.alias(THERE))
 
 
 # What is read.
@@ -192,7 +214,7 @@ def _by_position(
 @dataclass(frozen=True)
 class _Entries:
     """The TTL entries of all buckets under their new numbers. numbers: by store, of which bucket
-    (`__from`) and which number (`__life`) became which (`__new`)."""
+    (`__from_bucket`) and which number (`__life`) became which (`__new_number`)."""
 
     numbers: Mapping[str, pl.DataFrame]
 
@@ -247,12 +269,16 @@ class _Entries:
 
 
 class _Records:
-    """Of a store in all buckets: its records, and the horizons of its keys."""
+    """Of a store in all buckets: its records, with the bucket of each, and the horizons of its
+    keys."""
 
     def __init__(self, spec: StoreSpec, entries: _Entries, stores: Sequence[SegmentStore]) -> None:
         self.stores, self.like = stores, stores[0]
         each = [
-            entries.renumbered(spec, at, store.scan(START, END)) for at, store in enumerate(stores)
+            entries.renumbered(spec, at, store.scan(START, END)).with_columns(
+                pl.lit(at, pl.Int64).alias(FROM)
+            )
+            for at, store in enumerate(stores)
         ]
         self.records = pl.concat(each)
         self.horizons = [
