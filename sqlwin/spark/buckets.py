@@ -87,12 +87,25 @@ def _hashed(values: pl.Series) -> Hashes:
 
 
 def _by_text(values: pl.Series) -> Hashes:
-    """One CRC for each different value, however many rows have it."""
+    """One CRC for each different value, however many rows have it.
+
+    >>> equal, other = _by_text(pl.Series([[1, 2], [1, 2], [3]]))[1:]
+    >>> bool(_by_text(pl.Series([[1, 2]]))[0] == equal), bool(equal == other)
+    (True, False)
+    """
+    if values.dtype.is_nested() and not isinstance(values.dtype, pl.Struct):
+        values = _json(values)  # of a struct Polars has a text
     plain = values if values.dtype == pl.Binary else values.cast(pl.String).cast(pl.Binary)
     encoded: pa.DictionaryArray = plain.fill_null(b"").to_arrow().dictionary_encode()
     crcs = [zlib.crc32(value) for value in encoded.dictionary.to_pylist()]
     chosen: Hashes = np.array(crcs, dtype=np.uint64)[encoded.indices.to_numpy()]
     return chosen
+
+
+def _json(values: pl.Series) -> pl.Series:
+    from sqlwin.operators.emitter.changes import row_key  # by need
+
+    return values.to_frame("v").select(row_key({"v": values.dtype})).to_series()
 
 
 def _mixed(x: Hashes) -> Hashes:
