@@ -18,7 +18,6 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.explain.lines import line
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     Filter,
@@ -173,6 +172,8 @@ def _changed(of: str, was: Any, now: Any) -> str:
 
 def _word(value: Any) -> str:
     if isinstance(value, Node):
+        from sqlwin.plan.explain.lines import line
+
         return line(value)
     if isinstance(value, Scalar):
         return value.sql

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwin.errors import InputError, QueryError
-from sqlwin.plan.explain.warnings import undeclared
 from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.plan.options.connectors import (
     RELOAD,
@@ -193,6 +192,8 @@ def check_sources(script: Script, options: RunOptions) -> None:
     these are warned. The files of a static table are there before the first run. Warned, too, is
     what lacks a WATERMARK.
     """
+    from sqlwin.plan.explain.warnings import undeclared
+
     texts = (text for query in script.queries for text in undeclared(query))
     for text in dict.fromkeys(texts):
         options.on_warning(text)

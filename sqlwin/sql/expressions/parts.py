@@ -5,7 +5,7 @@ text: an error in it points at what was written.
 
 >>> import sqlglot
 >>> tree = sqlglot.parse_one("a + SUM(b)")
->>> over_columns(tree, [ast.Part(3, "total")]).sql(), part_of(tree, ast.Part(3, "total")).sql()
+>>> over_columns(tree, [ast.Part(2, "total")]).sql(), part_of(tree, ast.Part(2, "total")).sql()
 ('a + "total"', 'SUM(b) AS "total"')
 """
 
