@@ -25,7 +25,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, SECOND, START
@@ -34,12 +33,14 @@ from sqlwin.operators.emitter.changes import row_key_at
 from sqlwin.operators.emitter.results import ResultLedger, Results
 from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, OLD, PENDING, STANDS, WORD
 from sqlwin.operators.emitter.schema import STORE as RECORDS
-from sqlwin.operators.horizon import by_time
 from sqlwin.operators.load import Load, Records, Retained
-from sqlwin.operators.matches.matching import Match, Matching, looks_back
-from sqlwin.operators.matches.progress import BEGIN, NO_PART, NO_SEQ, OPEN, Progress, before
+from sqlwin.operators.matches.attempts import OLD_OPEN, ROWS, Attempts
+from sqlwin.operators.matches.eviction import Eviction
+from sqlwin.operators.matches.matching import Matching
+from sqlwin.operators.matches.partitions import Partitions
+from sqlwin.operators.matches.progress import BEGIN, NO_PART, OPEN, Progress, before
 from sqlwin.operators.matches.progress import STORE as PROGRESS
-from sqlwin.operators.matches.reading import Reading, Rows
+from sqlwin.operators.matches.reading import Reading
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows.stores import emitted
 from sqlwin.policies import Late, Policy
@@ -48,8 +49,6 @@ from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.slices import ENDLESS, slice_width
 
-ROWS = "rows"
-ID, OLD_OPEN = "__id", ("__was", "__was_part", "__was_seq")
 DAY = 86_400 * SECOND
 NO_WITHIN = "without WITHIN a match may stay open for ever"
 
@@ -73,7 +72,7 @@ class PatternMatcher(Results):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        return (*self.partition, *POSITION)
+        return self.attempts.identity
 
     @property
     def output(self) -> dict[str, pl.DataType]:
@@ -90,10 +89,16 @@ class PatternMatcher(Results):
         return Progress(self.keys)
 
     @cached_property
-    def back(self) -> int:
-        """How many rows before a match are read."""
-        readings = (self.measures, *(each.reading for each in self.matching.conditions))
-        return max(looks_back(reading.terms) for reading in readings)
+    def partitions(self) -> Partitions:
+        return Partitions(self.partition)
+
+    @cached_property
+    def attempts(self) -> Attempts:
+        return Attempts(self.partitions, self.matching, self.measures, self.output)
+
+    @cached_property
+    def eviction(self) -> Eviction:
+        return Eviction(self.attempts, self.progress, self.ledger, self.policy, self.corrects)
 
     @property
     def corrects(self) -> bool:
@@ -124,7 +129,7 @@ class PatternMatcher(Results):
             return NO_WITHIN
         retained = Retained(self.policy.retain, None, self.width, bool(self.partition))
         rows = retained.rows(load, within)
-        more = self.back * load.keys_if(bool(self.partition))
+        more = self.attempts.back * load.keys_if(bool(self.partition))
         return rows if isinstance(rows, str) else rows + more
 
     # What comes.
@@ -140,19 +145,21 @@ class PatternMatcher(Results):
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         if batch.is_empty():
             return self.nothing()
-        known = self.progress.of(self._partitions(batch), stores, stores.watermark)
+        known = self.progress.of(self.partitions.of(batch), stores, stores.watermark)
         if not self.corrects:  # what was passed is as if it had not come
-            batch = self._joined(batch, known).filter(~before(POSITION, OPEN))[batch.columns]
+            batch = self.partitions.joined(batch, known).filter(~before(POSITION, OPEN))[
+                batch.columns
+            ]
         stores[ROWS].put(batch)
         # behind an end of input rows may be before what is open, and not before the watermark
-        changed = self._joined(batch, known).filter(
+        changed = self.partitions.joined(batch, known).filter(
             (pl.col(TS) < stores.watermark) | before(POSITION, OPEN)
         )
-        touched = self._partitions(changed)
+        touched = self.partitions.of(changed)
         if touched.is_empty():
             return self.nothing()
         records = self.progress.of(touched, stores, stores.watermark)
-        matches, moved = self._decided(records, BEGIN if self.corrects else OPEN, stores)
+        matches, moved = self.attempts.decided(records, BEGIN if self.corrects else OPEN, stores)
         if self.corrects:
             self._correct(matches, moved, stores, now)
         out = self._close(matches, moved, stores)
@@ -165,26 +172,26 @@ class PatternMatcher(Results):
             return self.nothing()
         stores.watermark = watermark
         records = self._waiting(closed, watermark, stores)
-        matches, moved = self._decided(records, OPEN, stores)
+        matches, moved = self.attempts.decided(records, OPEN, stores)
         out = self._close(matches, moved, stores)
         self.progress.put(moved, stores)
-        self._evict(closed, stores)
+        self.eviction.evict(closed, stores)
         return out
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         """All rows are known, so all is decided; a row that comes yet is late."""
         late = self.ledger.on_end(stores)
         records = self._waiting(stores.watermark, END, stores)
-        matches, moved = self._decided(records, OPEN, stores, ended=True)
+        matches, moved = self.attempts.decided(records, OPEN, stores, ended=True)
         out = self._close(matches, moved, stores)
         self.progress.put(moved, stores)
         return pl.concat([late, out])
 
-    # Which matches there are.
+    # Partitions that are decided further.
 
     def _waiting(self, closed: int, until: int, stores: Stores) -> pl.DataFrame:
         """Progress of partitions that are open before `until`, or have rows since `closed`."""
-        fresh = self._partitions(stores[ROWS].scan(closed, until))
+        fresh = self.partitions.of(stores[ROWS].scan(closed, until))
         records = everything(stores, PROGRESS)
         waiting = records.filter(pl.col(OPEN[1]) > NO_PART, pl.col(OPEN[0]) < until)
         if not self.partition:
@@ -193,82 +200,13 @@ class PatternMatcher(Results):
         keys = pl.concat([fresh, waiting.select(self.partition)]).unique(maintain_order=True)
         return self.progress.of(keys, stores, closed)
 
-    def _decided(
-        self,
-        records: pl.DataFrame,
-        since: tuple[str, ...],
-        stores: Stores,
-        *,
-        limit: int | None = None,
-        ended: bool = False,
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Matches of partitions that begin at `since` or later, with identity and values, and the
-        partitions' records with where they are open then, the old place beside it.
-
-        limit: below which rows are known; None: the watermark. ended: no row will come.
-        """
-        limit = END if ended else stores.watermark if limit is None else limit
-        was = [pl.col(new).alias(old) for new, old in zip(OPEN, OLD_OPEN, strict=True)]
-        marked = records.with_columns(*was).with_row_index(ID)
-        rows = self._rows_of(marked, since, limit, stores)
-        begins = _begins(rows, since)
-        found = self.matching.found(rows, begins, ID, None if ended else limit)
-        matches: list[Match] = []
-        opened: dict[int, int] = {}
-        ids = rows.frame[ID].to_list()
-        for first, own, open_at in found:
-            matches += own
-            if open_at is not None:
-                opened[ids[first]] = open_at
-        return self._results(matches, rows), self._moved(marked, opened, rows, limit)
-
-    def _rows_of(
-        self, records: pl.DataFrame, since: tuple[str, ...], limit: int, stores: Stores
-    ) -> Rows:
-        """Rows of partitions from `since` on, and the `back` rows before."""
-        first = START if self.back else records[since[0]].min()
-        lowest = START if first is None else int(first)  # type: ignore[arg-type]
-        keys = records.select(self.partition) if self.partition else None
-        found = stores[ROWS].scan(lowest, limit, keys)
-        joined = self._joined(found, records.select(ID, *self.partition, *since))
-        ordered = joined.sort(ID, *POSITION)
-        after = (~before(POSITION, since)).cast(pl.Int64).sum().over(ID)
-        place = pl.int_range(pl.len()).over(ID)
-        kept = ordered.filter(place >= pl.len().over(ID) - after - self.back)
-        numbers = kept[ID].to_numpy()
-        starts = np.flatnonzero(np.diff(numbers, prepend=-1)) if len(numbers) else numbers
-        sizes = np.diff(np.append(starts, len(numbers)))
-        return Rows(kept, np.repeat(starts, sizes).astype(np.int64))
-
-    def _results(self, matches: list[Match], rows: Rows) -> pl.DataFrame:
-        """Identity and values, in the order of partitions and first rows."""
-        at = pl.Series([match.first for match in matches], dtype=pl.UInt32)
-        identity = rows.frame.select(self.identity).select(pl.all().gather(at))
-        if not self.measures.terms:
-            return identity
-        values = self.measures.values([(match.last, match.path) for match in matches], rows)
-        typed = {name: self.output[name] for name in values.columns}
-        return pl.concat([identity, values.cast(typed)], how="horizontal")  # type: ignore[arg-type]
-
-    def _moved(
-        self, marked: pl.DataFrame, opened: dict[int, int], rows: Rows, limit: int
-    ) -> pl.DataFrame:
-        ids, at = list(opened), pl.Series(list(opened.values()), dtype=pl.UInt32)
-        places = rows.frame.select(pl.all().gather(at)).select(POSITION)
-        found = places.rename(dict(zip(POSITION, OPEN, strict=True))).with_columns(
-            pl.Series(ID, ids, dtype=pl.UInt32)
-        )
-        left = marked.drop(OPEN).join(found, on=ID, how="left", maintain_order="left")
-        absent = zip(OPEN, (limit, NO_PART, NO_SEQ), strict=True)
-        return left.with_columns(pl.col(name).fill_null(value) for name, value in absent)
-
     # What goes out.
 
     def _close(self, matches: pl.DataFrame, moved: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Emit what begins where a partition was open and is not any more: `full`."""
         stand = self._standing(moved, stores)
-        within = self._between(matches, moved, OLD_OPEN, OPEN)
-        gone = self._between(stand, moved, OLD_OPEN, OPEN)
+        within = self.partitions.between(matches, moved, OLD_OPEN, OPEN)
+        gone = self.partitions.between(stand, moved, OLD_OPEN, OPEN)
         known, left = self._differing(within, gone, stores)
         word = pl.lit("full").alias(WORD)
         new = known.with_columns(word, pl.lit(True).alias(EXISTS))
@@ -286,25 +224,24 @@ class PatternMatcher(Results):
         )
         until = tuple(f"__first{n}" for n in range(len(OPEN)))
         known, gone = self._differing(
-            self._between(matches, first, BEGIN, until),
-            self._between(stand, first, BEGIN, until),
+            self.partitions.between(matches, first, BEGIN, until),
+            self.partitions.between(stand, first, BEGIN, until),
             stores,
         )
         changed = pl.concat([known.select(gone.columns), gone])
         settled = (
-            self._between(stand, first, BEGIN, until)
+            self.partitions.between(stand, first, BEGIN, until)
             .filter(pl.col(PENDING) > 0)
             .join(changed, on=list(self.identity), how="anti", nulls_equal=True)
         )
-        reopened = self._between(stand, first, OPEN, OLD_OPEN)
+        reopened = self.partitions.between(stand, first, OPEN, OLD_OPEN)
         self.ledger.quiet(pl.concat([settled, reopened.filter(pl.col(PENDING) > 0)]), stores)
         flags = (pl.lit(1, pl.Int64).alias(ADDED), pl.lit(True).alias(FINAL))
         self.ledger.on_batch(changed.with_columns(flags), stores, now)
 
     def _standing(self, moved: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Records of matches of partitions that stand, or wait to."""
-        keys = moved.select(self.partition) if self.partition else None
-        found = stores[RECORDS].scan(START, END, keys)
+        found = stores[RECORDS].scan(START, END, self.partitions.keys(moved))
         return found.filter(STANDS | (pl.col(PENDING) > 0))
 
     def _differing(
@@ -320,14 +257,6 @@ class PatternMatcher(Results):
         )
         return differs, gone
 
-    def _between(
-        self, rows: pl.DataFrame, records: pl.DataFrame, lo: tuple[str, ...], hi: tuple[str, ...]
-    ) -> pl.DataFrame:
-        """Those whose position is at `lo` of their partition or later, and before `hi`."""
-        places = records.select(*self.partition, *dict.fromkeys((*lo, *hi)))
-        joined = self._joined(rows, places)
-        return joined.filter(~before(POSITION, lo), before(POSITION, hi)).select(rows.columns)
-
     # What the ledger asks for.
 
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -341,109 +270,11 @@ class PatternMatcher(Results):
     def valued(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if ids.is_empty():
             return ids.with_columns(pl.lit(None, self.output[n]).alias(n) for n in self.ledger.kept)
-        records = self.progress.of(self._partitions(ids), stores, stores.watermark)
-        matches, _ = self._decided(records, BEGIN, stores)
+        records = self.progress.of(self.partitions.of(ids), stores, stores.watermark)
+        matches, _ = self.attempts.decided(records, BEGIN, stores)
         on = list(self.identity)
         return ids.join(matches, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
     def presented(self, results: pl.DataFrame) -> pl.DataFrame:
         ordered = results.sort(POSITION)
         return ordered.with_columns(row_key_at(self.stream))
-
-    # What is evicted.
-
-    def _evict(self, closed: int, stores: Stores) -> None:
-        """Move where attempts begin to what retention leaves open, and drop what is before: once
-        in a slice of time. closed: the watermark before."""
-        limit, last = self._horizon(stores.watermark), self._horizon(closed)
-        slice_of = stores[ROWS].layout.slice_of
-        if limit <= START or (last > START and slice_of(limit) == slice_of(last)):
-            return
-        rows = stores[ROWS].scan(START, END)
-        records = self.progress.of(self._partitions(rows), stores, stores.watermark)
-        begun = self._begun(records, limit, stores)
-        kept = self._without_pending(records, begun, stores)
-        self.progress.put(kept, stores)
-        self._drop(kept, rows, limit, stores)
-
-    def _horizon(self, watermark: int) -> int:
-        """What is older is out of retention."""
-        if not self.corrects:
-            return watermark
-        return max(by_time(watermark, self.policy.retain, self.policy.since), START)
-
-    def _begun(self, records: pl.DataFrame, limit: int, stores: Stores) -> pl.DataFrame:
-        """Records with where attempts begin from now on."""
-        if not self.corrects:
-            ended = pl.col(OPEN[0]) >= END  # of input, and more may come
-            places = zip(BEGIN, OPEN, (limit, NO_PART, NO_SEQ), strict=True)
-            return records.with_columns(
-                pl.when(ended).then(pl.lit(value, PLACE[own])).otherwise(open_).alias(begin)
-                for (begin, open_, value), own in zip(places, POSITION, strict=True)
-            )
-        _, moved = self._decided(records, BEGIN, stores, limit=limit)
-        rest = [name for name in records.columns if name not in (*BEGIN, *OPEN)]
-        renamed = [
-            *(pl.col(open_).alias(begin) for begin, open_ in zip(BEGIN, OPEN, strict=True)),
-            *(pl.col(was).alias(open_) for was, open_ in zip(OLD_OPEN, OPEN, strict=True)),
-        ]
-        return moved.select(*rest, *renamed)
-
-    def _without_pending(
-        self, records: pl.DataFrame, begun: pl.DataFrame, stores: Stores
-    ) -> pl.DataFrame:
-        """`begun`, but of partitions where a change that may not be lost waits to go out."""
-        pending = self._joined(self.ledger.pending(stores), begun.select(*self.partition, *BEGIN))
-        waiting = self._partitions(pending.filter(before(POSITION, BEGIN)))
-        if not self.partition:
-            return records if len(waiting) else begun
-        on = list(self.partition)
-        moved = begun.join(waiting, on=on, how="anti", nulls_equal=True)
-        stay = records.join(waiting, on=on, how="semi", nulls_equal=True)
-        return pl.concat([moved.select(records.columns), stay])
-
-    def _drop(self, begun: pl.DataFrame, rows: pl.DataFrame, limit: int, stores: Stores) -> None:
-        """Rows before where attempts begin, but for those that PREV reads, and their records."""
-        begins = begun.select(*self.partition, pl.col(BEGIN[0]).alias(HORIZON))
-        floors = self._row_floors(begun, rows) if self.back else begins
-        for name, horizons in ((ROWS, floors), (RECORDS, begins), (PROGRESS, begins)):
-            lowest = limit if horizons.is_empty() else horizons[HORIZON].min()
-            if self.partition and len(horizons):
-                stores[name].cut(horizons)
-            stores[name].expire(int(lowest))  # type: ignore[arg-type]
-
-    def _row_floors(self, begun: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-        joined = self._joined(rows, begun.select(*self.partition, *BEGIN))
-        older = joined.filter(before(POSITION, BEGIN))
-        own = pl.col(TS).sort().tail(self.back).first()
-        kept = (
-            older.group_by(self.partition).agg(own.alias(HORIZON))
-            if self.partition
-            else older.select(own.alias(HORIZON))
-        )
-        begins = begun.select(*self.partition, BEGIN[0])
-        return self._joined(begins, kept).select(
-            *self.partition, pl.min_horizontal(HORIZON, BEGIN[0]).alias(HORIZON)
-        )
-
-    # Partitions.
-
-    def _partitions(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Each once; one line without columns where there is but one, none of no rows."""
-        if self.partition:
-            return rows.select(self.partition).unique(maintain_order=True)
-        return pl.DataFrame({"__all": [True] * min(len(rows), 1)})
-
-    def _joined(self, rows: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-        """Rows with what is known of their partitions."""
-        if self.partition:
-            on = list(self.partition)
-            return rows.join(records, on=on, how="left", nulls_equal=True, maintain_order="left")
-        return rows.join(records, how="cross", maintain_order="left")
-
-
-def _begins(rows: Rows, since: tuple[str, ...]) -> dict[int, int]:
-    """By the number of the first row of a partition that of the first row at `since` or later."""
-    after = rows.frame.with_row_index("__n").filter(~before(POSITION, since))
-    found = after.group_by(ID, maintain_order=True).agg(pl.col("__n").first())["__n"].to_list()
-    return {int(rows.first[at]): at for at in found}
