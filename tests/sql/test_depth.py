@@ -231,6 +231,25 @@ def test_a_long_text_takes_as_long_as_its_parts(name: str) -> None:
     assert all_ < 3 * 10 * one, (one, all_)
 
 
+def _distinct(n: int) -> str:
+    return f"SELECT DISTINCT id, n FROM ({_distinct(n - 1) if n else 'SELECT id, n FROM orders'})"
+
+
+def _over_groups(n: int) -> str:
+    if not n:
+        return "SELECT id, ts AS at, n FROM orders"
+    return f"""SELECT id, at, SUM(SUM(n)) OVER (PARTITION BY id ORDER BY at) AS n
+        FROM ({_over_groups(n - 1)}) GROUP BY id, at"""
+
+
+@pytest.mark.parametrize("make", [_distinct, _over_groups])
+def test_a_query_whose_columns_are_wanted_is_bound_once(make: Make) -> None:
+    """Bound twice at each level, the deep one would take 256 times as long."""
+    bound(make(1))
+    few, many = _seconds(make, 2), _seconds(make, 10)
+    assert many < 3 * 5 * few, (few, many)
+
+
 @pytest.mark.parametrize("name", ["columns", "casts"])
 def test_long_lists_of_columns(name: str) -> None:
     """Eight times the text, where each element is rewritten: once, 64 times as long."""

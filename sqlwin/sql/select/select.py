@@ -22,7 +22,15 @@ from sqlwin.sql.select.instants import at_instants, of_messages
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
-from sqlwin.sql.sources.from_clause import Known, View, bind_from, narrowed, of_rows, timed
+from sqlwin.sql.sources.from_clause import (
+    Known,
+    View,
+    bind_from,
+    bound_below,
+    narrowed,
+    of_rows,
+    timed,
+)
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import quoted
 from sqlwin.sql.windows.calls import zoned
@@ -127,7 +135,9 @@ def _under_over(select: ast.Select, known: Known) -> ast.Select | None:
     from sqlwin.sql.select.over_groups import over_groups
     from sqlwin.sql.select.over_rows import over_rows
 
-    groups = over_groups(select, lambda groups: bind_select(groups, _inside(select, known)))
+    groups = over_groups(
+        select, lambda groups: bound_below(groups, _inside(select, known), bind_select)
+    )
     return groups or over_rows(select)
 
 
@@ -148,7 +158,7 @@ def _once(select: ast.Select, known: Known, span: Span) -> ast.Select:
     rows = select.relation.joins and not _above_rows(select)
     below = passing(select.policies) if rows else ast.Policies()
     inner = replace(select, distinct=None, policies=replace(below, retain_rows=None), ctes=())
-    columns = bind_select(inner, _inside(select, known)).columns
+    columns = bound_below(inner, _inside(select, known), bind_select).columns
     named = tuple(quoted(name, span) for name, _, _ in columns)
     return ast.Select(
         named,  # and not *, which has the window's columns, too

@@ -66,7 +66,7 @@ class Known:
     large: what SET says of the windows of joins; None: nothing. ttl: what it says of state.
     early: whether a query around asks for early results. retain: the longest RETAIN of those
     around. shared: views that are read more than once, each a stage of its own, so that it
-    is computed once. zone: by whose clocks windows of days go; None: UTC.
+    is computed once. zone: by whose clocks windows of days go; None: UTC. bound: see `bound_below`.
     """
 
     streams: dict[str, Stream] = field(default_factory=dict)
@@ -80,6 +80,7 @@ class Known:
     shared: frozenset[str] = frozenset()
     zone: str | None = None
     files: NamedFiles = field(default_factory=NamedFiles)
+    bound: dict[int, tuple[ast.Select, Relation]] = field(default_factory=dict)
 
     def has(self, key: str) -> bool:
         """Whether something has the name, in lower case."""
@@ -181,7 +182,16 @@ def read(
     if isinstance(value, ast.Union):
         parts = [of_rows(bind(part, known), part.relation.source.span) for part in value.parts]
         return united(parts, value, known)
-    return bind(value, known).called()
+    before = known.bound.pop(id(value), None)
+    return (bind(value, known) if before is None else before[1]).called()
+
+
+def bound_below(select: ast.Select, known: Known, bind: Bind) -> Relation:
+    """Of a query that is going to be in FROM, for what is around it has to know its columns. It is
+    bound once: bound twice at each level, nested queries would take time without end."""
+    relation = bind(select, known)
+    known.bound[id(select)] = select, relation
+    return relation
 
 
 def _table_function(call: ast.WindowCall, known: Known, bind: Bind) -> tuple[Relation, Window]:
