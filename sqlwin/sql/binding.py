@@ -70,7 +70,8 @@ class Binding:
         self.reads(statement)
         made = self._query(statement, sink)
         refuse_clock(made.plan)
-        refuse_two_times(made.plan)
+        select = statement if isinstance(statement, ast.Select) else statement.select
+        refuse_two_times(made.plan, select.span)
         return made
 
     def reads(self, statement: ast.Statement) -> None:

@@ -123,17 +123,18 @@ def refuse_clock(plan: Node) -> None:
         raise QueryError(message, call.span, legal=LEGAL)
 
 
-def refuse_two_times(plan: Node) -> None:
-    """QueryError where a query reads a stream by its event time and by processing time: a stream
-    has one watermark in a query."""
+def refuse_two_times(plan: Node, span: Span) -> None:
+    """QueryError where a query reads a stream by two event times, or by one and processing time: a
+    stream has one watermark in a query, by which rows on time in the one would expire in the other.
+    """
     seen: dict[str, Stream] = {}
     for stream in sources_of(plan):
-        other = seen.setdefault(stream.name, stream)
-        clocked = next((s for s in (stream, other) if by_clock(s)), None)
-        if clocked is None or other.ts == stream.ts:
+        if stream.ts is None:
             continue
-        call = dict(clocked.computed)[str(clocked.ts)].clock
-        assert call is not None
+        other = seen.setdefault(stream.name, stream)
+        if other.ts == stream.ts:
+            continue
         message = f"{stream.name} is read by two times, {other.ts} and {stream.ts}, in one query"
         legal = "a query for each of them, or a second stream declared for the same source"
-        raise QueryError(message, call.span, legal=legal)
+        calls = (dict(s.computed)[str(s.ts)].clock for s in (stream, other) if by_clock(s))
+        raise QueryError(message, next((c.span for c in calls if c), span), legal=legal)
