@@ -172,6 +172,8 @@ def _keyed(
     found = [keys for keys in cut if set(keys) <= set(records.columns)]
     if not found:
         return None
+    if count == 1:
+        return records.with_columns(pl.lit(0, pl.Int64).alias(TO))
     whole = [
         pl.coalesce(*names).alias(f"{at}") for at, names in enumerate(zip(*found, strict=True))
     ]

@@ -5,8 +5,8 @@ text: an error in it points at what was written.
 
 >>> import sqlglot
 >>> tree = sqlglot.parse_one("a + SUM(b)")
->>> over_columns(tree, [ast.Part(2, "total")]).sql(), part_of(tree, ast.Part(2, "total")).sql()
-('a + "total"', 'SUM(b) AS "total"')
+>>> part_of(tree, ast.Part(2, "total")).sql(), over_columns(tree, [ast.Part(2, "total")]).sql()
+('SUM(b) AS "total"', 'a + "total"')
 """
 
 from __future__ import annotations
