@@ -33,6 +33,7 @@ from sqlwin.sql.select.grouping import is_grouping
 from sqlwin.sql.select.grouping_sets import grouping_sets
 from sqlwin.sql.select.one_rank import of_aggregates, one_rank, window_call, with_over
 from sqlwin.sql.text import ast
+from sqlwin.sql.text.runs import quoted
 
 _NUMBER = re.compile(r"\d+\Z")
 
@@ -81,8 +82,7 @@ def _starred(run: ast.Run) -> bool:
 
 
 def _column(run: ast.Run, name: str) -> ast.Run:
-    quoted = "`" + name.replace("`", "``") + "`"
-    return ast.Run(quoted, run.original, run.span)
+    return replace(quoted(name, run.span), original=run.original)
 
 
 def _beside(select: ast.Select) -> bool:
