@@ -11,8 +11,8 @@ match: earlier alternatives before later ones, greedy quantifiers with more rows
     end
 
 A condition of rows alone is a column. Any other depends on what was mapped before: the attempt
-yields a `Question` and goes on with the answer, so that questions of many attempts are
-answered together. Where all conditions are of rows alone a place of the program that failed at a
+yields a `Check` and goes on with its result, so that checks of many attempts are
+evaluated together. Where all conditions are of rows alone a place of the program that failed at a
 row fails again, and is not tried twice; so an attempt takes no more steps than rows times places.
 
 >>> from sqlwin.patterns import Repeat, Sequence, Variable
@@ -39,7 +39,7 @@ Path = tuple[Any, str] | None
 
 
 @dataclass(frozen=True)
-class Question:
+class Check:
     """Whether `row` may be mapped to `variable`, behind `path`."""
 
     variable: str
@@ -57,7 +57,7 @@ class Found:
     ended: bool
 
 
-Attempt = Generator[Question, bool, Found]
+Attempt = Generator[Check, bool, Found]
 
 
 def program(pattern: Pattern) -> Program:
@@ -122,12 +122,13 @@ def attempt(
     flags: Mapping[str, Sequence[Any] | None],
     start: int,
     end: int,
-    asks: bool = False,
+    of_matches: bool = False,
 ) -> Attempt:
     """A match that begins at row `start` and ends before `end`.
 
     flags: of each variable whose condition is of rows alone whether each row fulfils it; None:
-    every one does. Of variables that are not there it is asked. asks: whether there are such.
+    every one does. A variable that is not there is checked row by row. of_matches: whether there
+    are such.
     """
     stack: list[_State] = [(0, start, None, ())]
     tried: set[tuple[int, int]] = set()
@@ -142,7 +143,7 @@ def attempt(
             if row >= end:
                 ended = True
                 break
-            if not asks and (at, row) in tried:
+            if not of_matches and (at, row) in tried:
                 break
             tried.add((at, row))
             furthest, name = max(furthest, row), step[1]
@@ -150,7 +151,7 @@ def attempt(
                 known = flags[name]
                 fits = known is None or bool(known[row])
             else:
-                fits = yield Question(name, row, path)
+                fits = yield Check(name, row, path)
             if not fits:
                 break
             row, path = row + 1, (path, name)
@@ -180,13 +181,13 @@ def _to_row(program: Program, state: _State, stack: list[_State]) -> int | None:
 
 
 def answered(made: Attempt) -> Found:
-    """The end of an attempt that asks nothing."""
+    """The end of an attempt in which nothing is checked row by row."""
     try:
-        question = next(made)
+        check = next(made)
     except StopIteration as stopped:
         found: Found = stopped.value
         return found
-    raise ValueError(f"nobody answers {question}")
+    raise ValueError(f"nobody evaluates {check}")
 
 
 def mapped(path: Path) -> list[str]:

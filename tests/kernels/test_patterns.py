@@ -46,7 +46,7 @@ def expression(pattern: Pattern) -> str:
 
 def asked(pattern: Pattern, text: str, start: int) -> Found:
     """An attempt whose questions are answered one by one."""
-    running = attempt(program(pattern), {}, start, len(text), asks=True)
+    running = attempt(program(pattern), {}, start, len(text), of_matches=True)
     try:
         question = next(running)
         while True:

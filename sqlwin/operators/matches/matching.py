@@ -22,10 +22,10 @@ import polars as pl
 
 from sqlwin.kernels.patterns import (
     Attempt,
+    Check,
     Found,
     Path,
     Program,
-    Question,
     attempt,
     mapped,
     program,
@@ -89,7 +89,7 @@ class Matching:
         return program(self.pattern)
 
     @cached_property
-    def asking(self) -> dict[str, Condition]:
+    def of_matches(self) -> dict[str, Condition]:
         """Conditions that depend on what was mapped before."""
         return {each.variable: each for each in self.conditions if not each.of_rows}
 
@@ -137,7 +137,7 @@ class _Run:
     def flags(self) -> dict[str, Any]:
         """As `attempt` takes them: variables without a condition take every row."""
         names = {step[1] for step in self.matching.program if step[0] == 0}
-        made: dict[str, Any] = dict.fromkeys(names - self.matching.asking.keys())
+        made: dict[str, Any] = dict.fromkeys(names - self.matching.of_matches.keys())
         for each in self.matching.conditions:
             if each.of_rows and each.variable in names:
                 made[each.variable] = each.columns(self.rows.frame, self.partition_column)
@@ -183,21 +183,21 @@ class _Run:
     def attempt(self, at: int) -> Found:
         if at not in self.known:
             self.known.clear()
-            many = min(at + TOGETHER, len(self.times)) if self.matching.asking else at + 1
+            many = min(at + TOGETHER, len(self.times)) if self.matching.of_matches else at + 1
             begun = {row: self.begun(row) for row in range(at, many)}
-            self.known |= _answered(begun, self.answers)
+            self.known |= _answered(begun, self.evaluated)
         return self.known[at]
 
     def begun(self, at: int) -> Attempt:
-        asks = bool(self.matching.asking)
-        return attempt(self.matching.program, self.flags, at, int(self.ends[at]), asks)
+        of_matches = bool(self.matching.of_matches)
+        return attempt(self.matching.program, self.flags, at, int(self.ends[at]), of_matches)
 
-    def answers(self, asked: list[Question]) -> list[bool]:
-        made = [False] * len(asked)
-        for variable, condition in self.matching.asking.items():
-            places = [place for place, one in enumerate(asked) if one.variable == variable]
+    def evaluated(self, checks: list[Check]) -> list[bool]:
+        made = [False] * len(checks)
+        for variable, condition in self.matching.of_matches.items():
+            places = [place for place, one in enumerate(checks) if one.variable == variable]
             mappings: list[Mapping] = [
-                (asked[place].row, (asked[place].path, variable)) for place in places
+                (checks[place].row, (checks[place].path, variable)) for place in places
             ]
             if not places:
                 continue
@@ -209,23 +209,23 @@ class _Run:
 
 
 def _answered(
-    begun: dict[int, Attempt], answers: Callable[[list[Question]], list[bool]]
+    begun: dict[int, Attempt], answers: Callable[[list[Check]], list[bool]]
 ) -> dict[int, Found]:
     """The ends of attempts that go on together."""
     found: dict[int, Found] = {}
-    asked: dict[int, Question] = {}
+    checks: dict[int, Check] = {}
 
     def go_on(at: int, answer: bool | None) -> None:
         try:
-            asked[at] = next(begun[at]) if answer is None else begun[at].send(answer)
+            checks[at] = next(begun[at]) if answer is None else begun[at].send(answer)
         except StopIteration as stopped:
             found[at] = stopped.value
 
     for at in begun:
         go_on(at, None)
-    while asked:
-        waiting = list(asked.items())
-        asked.clear()
+    while checks:
+        waiting = list(checks.items())
+        checks.clear()
         for (at, _), answer in zip(waiting, answers([one for _, one in waiting]), strict=True):
             go_on(at, answer)
     return found

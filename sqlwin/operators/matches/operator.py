@@ -257,7 +257,7 @@ class PatternMatcher(Results):
         )
         return differs, gone
 
-    # What the ledger asks for.
+    # What the ledger needs.
 
     def judged(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """What waits in the ledger was decided."""
