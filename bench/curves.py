@@ -1,19 +1,25 @@
 """What a row costs as windows become longer, keys more, batches larger, rows later, keys uneven.
 
-`python -m bench.curves [--rows N] [--axes length keys …] [--write-docs]`
+    python -m bench.curves [--scale 0.25] [--curves hop range-keys …] [--runs 3]
+    python -m bench.curves --write-docs     # the last result into docs/scaling.md, with its plots
 
-A curve is a query whose one measure is varied and all else held, the results per row too. Each point
-is a process of its own in which rows are pushed in process, in memory; counted are the seconds of
-its processor from when windows have their whole length in the past, to the last row. They are told
-as nanoseconds a row and as ratios to the first point of the curve: machines differ, ratios less.
+On a curve one thing is varied and all else is held. Each point is a process of its own, in which
+rows are pushed in process, with state in memory. Counted are the seconds of its processor over
+the second half of the rows; they are given as nanoseconds a row, and as ratios to the least point
+of the curve: machines differ, ratios less. Of several runs the least counts.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +30,20 @@ import sqlwin
 HOME = Path(__file__).parents[1]
 RESULT = HOME / "build" / "bench" / "curves.json"
 MINUTE, HOUR = 60, 3_600
+THREADS = {"POLARS_MAX_THREADS": "1"}
 START_US = 1_704_067_200_000_000  # 2024-01-01T00:00:00Z
 STREAM = """CREATE STREAM {name} (k BIGINT, v BIGINT, ts TIMESTAMP,
   WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND);"""
+
+
+@dataclass(frozen=True)
+class Point:
+    """ns: nanoseconds of the processor a row. results: a row. mib: the peak of memory."""
+
+    varied: int
+    ns: float
+    results: float
+    mib: float
 
 
 @dataclass(frozen=True)
@@ -47,7 +64,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Curve:
-    """title: for people; with what is held. sql: of a point. points: what is varied, and its load."""
+    """title: for people. sql: of a point. points: what is varied, each with its load."""
 
     axis: str
     title: str
@@ -170,28 +187,68 @@ def frames(load: Load, seed: int) -> Iterator[pl.DataFrame]:
         yield pl.DataFrame({"k": keys, "v": draw.integers(1, 1_001, count), "ts": ts})
 
 
-def point(name: str, at: int, scale: float) -> dict[str, float]:
-    """Nanoseconds of the processor a row, results a row, and the peak of memory in MiB."""
+def point(name: str, at: int, scale: float) -> Point:
+    """One point of a curve, in this process."""
     curve = CURVES[name]
     varied, load = curve.points[at]
-    load = replace(load, rows=int(load.rows * scale))
+    load = replace(load, rows=max(int(load.rows * scale), 4 * load.batch))
     streams = "".join(STREAM.format(name=each, delay=load.delay) for each in load.streams)
-    emitted, counted, warm = 0, 0, load.rows // 2
+    emitted = counted = read = 0
+    began = time.process_time()
     with sqlwin.query(streams + curve.sql(varied)) as query:
-        sources = [frames(load, seed) for seed in range(len(load.streams))]
-        read, began = 0, time.process_time()
-        for batches in zip(*sources, strict=True):
-            if read < warm:
-                began, emitted, counted = time.process_time(), 0, 0
+        for batches in zip(*(frames(load, each) for each in range(len(load.streams))), strict=True):
+            if read <= load.rows // 2:  # windows have their whole length in the past only then
+                emitted, counted, began = 0, 0, time.process_time()
             for stream, rows in zip(load.streams, batches, strict=True):
                 query.push(stream, rows)
                 counted += len(rows)
-                if read < warm:
-                    counted = 0
             emitted += query.results().num_rows
             read += len(batches[0])
-            if read - len(batches[0]) < warm <= read:
-                began, emitted, counted = time.process_time(), 0, 0
         used = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
-    return {"ns": used / counted * 1e9, "results": emitted / counted, "mib": peak}
+    return Point(varied, used / counted * 1e9, emitted / counted, peak)
+
+
+def measured(name: str, scale: float, runs: int) -> list[Point]:
+    """Each point in processes of its own, in turns; the least of its runs."""
+    found: list[list[Point]] = []
+    for _ in range(runs):
+        for at in range(len(CURVES[name].points)):
+            command = [sys.executable, "-m", "bench.curves", "--point", name, str(at), str(scale)]
+            made = subprocess.check_output(command, cwd=HOME, env={**os.environ, **THREADS})
+            if at == len(found):
+                found.append([])
+            found[at].append(Point(**json.loads(made)))
+    return [min(points, key=lambda each: each.ns) for points in found]
+
+
+def main(arguments: list[str]) -> None:
+    asked = argparse.ArgumentParser(prog="python -m bench.curves")
+    asked.add_argument("--scale", type=float, default=1.0, help="of the rows of each point")
+    asked.add_argument("--runs", type=int, default=3)
+    asked.add_argument("--curves", nargs="+", default=list(CURVES), choices=list(CURVES))
+    asked.add_argument("--write-docs", action="store_true")
+    asked.add_argument("--point", nargs=3, help=argparse.SUPPRESS)
+    given = asked.parse_args(arguments)
+    if given.point:
+        name, at, scale = given.point
+        print(json.dumps(asdict(point(name, int(at), float(scale)))))
+        return
+    known: dict[str, list[dict[str, float]]] = {}
+    if RESULT.exists():
+        known = json.loads(RESULT.read_text(encoding="utf-8"))
+    if not given.write_docs:
+        for name in given.curves:
+            points = measured(name, given.scale, given.runs)
+            known[name] = [asdict(each) for each in points]
+            print(name, *(f"{each.varied:,}: {each.ns:,.0f} ns" for each in points), flush=True)
+            RESULT.parent.mkdir(parents=True, exist_ok=True)
+            RESULT.write_text(json.dumps(known, indent=1), encoding="utf-8")
+        return
+    from bench.curves_page import write  # draws, which a point does not
+
+    write({name: [Point(**each) for each in points] for name, points in known.items()})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
