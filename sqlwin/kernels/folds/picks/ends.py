@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.folds.base import Fold, FoldCall
-from sqlwin.kernels.folds.full_state import position
+from sqlwin.kernels.folds.full_state.base import position
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import among, chunks, listed, lists_of
 from sqlwin.kernels.ranks import ranked

@@ -22,8 +22,8 @@ import pyarrow as pa
 
 from sqlwin.kernels.dyadic import fold_frames
 from sqlwin.kernels.folds.base import Fold, FoldCall, counted
-from sqlwin.kernels.folds.extremes import MIN_INT, extreme
-from sqlwin.kernels.folds.full_state import PLACE, position
+from sqlwin.kernels.folds.full_state.base import PLACE, position
+from sqlwin.kernels.folds.picks.extremes import MIN_INT, extreme
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.ranks import ranked
 

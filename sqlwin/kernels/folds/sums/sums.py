@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sqlwin.kernels import exact
 from sqlwin.kernels.folds.base import Fold, FoldCall
-from sqlwin.kernels.folds.totals import Total
+from sqlwin.kernels.folds.sums.totals import Total
 from sqlwin.kernels.frames import Frames
 
 

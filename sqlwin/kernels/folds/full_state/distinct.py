@@ -21,9 +21,9 @@ import polars as pl
 from sqlwin.kernels import exact
 from sqlwin.kernels.firsts import sums_below
 from sqlwin.kernels.folds.base import Fold, FoldCall
-from sqlwin.kernels.folds.counts import Count
-from sqlwin.kernels.folds.full_state import OWNER, Kept, lifted
-from sqlwin.kernels.folds.sums import Sum
+from sqlwin.kernels.folds.full_state.base import OWNER, Kept, lifted
+from sqlwin.kernels.folds.sums.counts import Count
+from sqlwin.kernels.folds.sums.sums import Sum
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.ranks import ranked
 from sqlwin.kernels.wavelet import Wavelet, previous

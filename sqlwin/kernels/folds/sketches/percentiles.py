@@ -1,15 +1,12 @@
-"""APPROX_COUNT_DISTINCT and APPROX_PERCENTILE: sketches of bounded size.
+"""APPROX_PERCENTILE: a sketch of bounded size.
 
-| function | column | dtype | what |
-|----------|--------|-------|------|
-| APPROX_COUNT_DISTINCT | `hll` | Binary | HyperLogLog, 2**12 registers of 8 bits: at most 4 KiB; \
-more where a smaller deviation is wanted |
-| APPROX_PERCENTILE | `digest` | Binary | t-digest of the finite values, k = 500: at most 11 KiB; \
-k = 8 * accuracy where that is given |
-|  | `low`, `high`, `nan` | Int64 | how many were -inf, inf and NaN |
+| column | dtype | what |
+|--------|-------|------|
+| `digest` | Binary | t-digest of the finite values, k = 500: at most 11 KiB; k = 8 * accuracy \
+where that is given |
+| `low`, `high`, `nan` | Int64 | how many were -inf, inf and NaN |
 
-Errors. HyperLogLog: exact up to 300 distinct values, then a standard error of 1.6 %,
-3.2 % in 95 of 100 cases. t-digest: exact while each value has its own centroid, then
+Errors. Exact while each value has its own centroid, then
 the rank of the answer is within 0.02 of the fraction asked for. That is measured, over
 smooth, skewed, two-humped, heavy-tailed and sorted values; inputs made to deceive a
 t-digest can do worse (k times the error was at most 7.4, so that 8 * accuracy keeps it below
@@ -17,28 +14,25 @@ t-digest can do worse (k times the error was at most 7.4, so that 8 * accuracy k
 for every input (KLL, REQ) toss coins: a query run again after a failure would give
 other numbers than before, which is why they are not used here.
 
-Both are deterministic: equal rows in equal parts give equal bytes. Other cuts and
-orders of merging stay within the error. OVER a frame the rows themselves are at hand,
-and the answer is exact.
+Equal rows in equal parts give equal bytes. Other cuts and orders of merging stay within the
+error. OVER a frame the rows themselves are at hand, and the answer is exact.
 
 As in Spark, values are DOUBLEs on their way, and a DECIMAL is what the shortest text of its
 DOUBLE says, NULL where that does not fit: of 0.1 in DECIMAL(38, 37) it is 0.1, of
 DECIMAL(38, 0)'s greatest 1E38 and so NULL. Of a single number among NaNs Spark's sketch keeps
 the NaNs only.
 
-Source: Flajolet et al., HyperLogLog, 2007; Dunning, The t-digest, 2021; both by way of
-Apache DataSketches.
+Source: Dunning, The t-digest, 2021, by way of Apache DataSketches.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import partial
-from math import ceil, log2
+from math import ceil
 from typing import Any
 
 import datasketches as ds  # type: ignore[import-untyped]
@@ -46,99 +40,14 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.folds.base import Fold, FoldCall, counted
-from sqlwin.kernels.folds.counts import Count
-from sqlwin.kernels.folds.distinct import distinct_of
-from sqlwin.kernels.folds.full_state import lifted
-from sqlwin.kernels.folds.quantiles import Quantile
+from sqlwin.kernels.folds.base import Fold, counted
+from sqlwin.kernels.folds.full_state.quantiles import Quantile
+from sqlwin.kernels.folds.sketches.base import Sketch, of_group
 from sqlwin.kernels.frames import Frames, Mask
 from sqlwin.schema import polars_type
 
-LG_REGISTERS = 12
 CENTROIDS, MOST_CENTROIDS = 500, 2**15
 """Where no accuracy is given, and at most: 0.5 MiB."""
-
-
-@dataclass(frozen=True)
-class Sketch(Fold):
-    """What both have in common: one column of bytes, made and merged in Python."""
-
-    call: FoldCall
-
-    def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
-        return lifted(self, rows, frames)
-
-    @abstractmethod
-    def exact(self) -> Fold:
-        """The fold that answers the same of rows that are at hand."""
-
-    @abstractmethod
-    def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
-        """As Fold; by `exact`."""
-
-
-@dataclass(frozen=True)
-class DistinctSketch(Sketch):
-    """APPROX_COUNT_DISTINCT(x)."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.call.named("hll"),)
-
-    def exact(self) -> Fold:
-        return distinct_of(self.call, Count)
-
-    def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
-        return self.exact().slide(rows, frames)
-
-    def lift(self) -> list[pl.Expr]:
-        values = hashable(self.call.arg().drop_nulls().unique(), self.call.arg_types[0])
-        counted = partial(_counted, lg=self._lg)
-        return [_of_group(values.sort(), counted).alias(self.columns[0])]
-
-    def merge(self) -> list[pl.Expr]:
-        return [_of_group(pl.col(self.columns[0]), partial(_united, lg=self._lg))]
-
-    @property
-    def _lg(self) -> int:
-        """Of the registers: 1.04 / sqrt(registers) is the standard deviation."""
-        if not self.call.params:
-            return LG_REGISTERS
-        return max(LG_REGISTERS, ceil(2 * log2(1.04 / self.call.params[0])))
-
-    def finish(self, accumulators: pl.DataFrame) -> pl.Series:
-        estimates = [
-            round(ds.hll_sketch.deserialize(sketch).get_estimate())
-            for sketch in accumulators[self.columns[0]]
-        ]
-        return pl.Series(self.call.name, estimates, dtype=pl.Int64)
-
-
-def hashable(values: pl.Expr, type_: pa.DataType) -> pl.Expr:
-    """As what the sketch takes: int64, float64 or text; equal just if they were equal."""
-    if pa.types.is_floating(type_):
-        return values.cast(pl.Float64)
-    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
-        return pl.lit("x") + values.bin.encode("hex")
-    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
-        return pl.lit("x") + values  # the sketch passes over an empty string
-    if pa.types.is_decimal(type_) and type_.precision > 18:
-        return values.to_physical().cast(pl.String)
-    return values.to_physical().cast(pl.Int64)
-
-
-def _counted(values: pl.Series, lg: int) -> bytes:
-    sketch = ds.hll_sketch(lg, ds.HLL_8)
-    for value in values.to_list():
-        sketch.update(value)
-    return bytes(sketch.serialize_compact())
-
-
-def _united(sketches: pl.Series, lg: int) -> bytes:
-    union = ds.hll_union(lg)
-    for sketch in sketches:
-        union.update(ds.hll_sketch.deserialize(sketch))
-    return bytes(union.get_result(ds.HLL_8).serialize_compact())
 
 
 @dataclass(frozen=True)
@@ -187,14 +96,14 @@ class PercentileSketch(Sketch):
     def lift(self) -> list[pl.Expr]:
         x = self._as_doubles(self.call.arg())
         endless = [x == -np.inf, x == np.inf, x.is_nan()]
-        digest = _of_group(x.filter(x.is_finite()), partial(_digested, k=self._k))
+        digest = of_group(x.filter(x.is_finite()), partial(_digested, k=self._k))
         counts = [of.sum().cast(pl.Int64) for of in endless]
         return [e.alias(c) for e, c in zip([digest, *counts], self.columns, strict=True)]
 
     def merge(self) -> list[pl.Expr]:
         digest, *counts = (pl.col(column) for column in self.columns)
         joined = partial(_joined, k=self._k)
-        return [_of_group(digest, joined), *(count.sum() for count in counts)]
+        return [of_group(digest, joined), *(count.sum() for count in counts)]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
         found = [
@@ -290,10 +199,3 @@ def _joined(digests: pl.Series, k: int) -> bytes:
     for digest in digests:
         whole.merge(ds.tdigest_double.deserialize(digest))
     return bytes(whole.serialize())
-
-
-def _of_group(values: pl.Expr, of: Callable[[pl.Series], bytes]) -> pl.Expr:
-    def one(series: list[pl.Series] | Any) -> pl.Series:
-        return pl.Series([of(series[0])], dtype=pl.Binary)
-
-    return pl.map_groups([values], one, return_dtype=pl.Binary, returns_scalar=True)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sqlwin.kernels import exact
 from sqlwin.kernels.folds.base import FoldCall
-from sqlwin.kernels.folds.sums import Sum, attempted
+from sqlwin.kernels.folds.sums.sums import Sum, attempted
 from sqlwin.kernels.frames import Mask
 
 

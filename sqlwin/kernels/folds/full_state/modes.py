@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept, position
+from sqlwin.kernels.folds.full_state.base import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import chunks
 from sqlwin.kernels.ranks import ranked

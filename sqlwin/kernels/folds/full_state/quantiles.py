@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.folds.full_state import Kept
+from sqlwin.kernels.folds.full_state.base import Kept
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import listed, opened
 from sqlwin.kernels.ranks import ranked

@@ -9,7 +9,7 @@ False
 from __future__ import annotations
 
 from sqlwin.kernels.folds.base import FoldCall
-from sqlwin.kernels.folds.extremes import Extreme
+from sqlwin.kernels.folds.picks.extremes import Extreme
 
 
 def boolean(call: FoldCall) -> Extreme:

@@ -23,7 +23,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels.folds.base import FoldCall
-from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept, position
+from sqlwin.kernels.folds.full_state.base import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import chunks, listed
 from sqlwin.kernels.ranks import ranked
