@@ -22,7 +22,7 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.plan.options import connectors
+from sqlwin.plan.options import option
 from sqlwin.runtime.nexmark.sequence import LONGEST_BLOCK, TABLES, Sequence
 from sqlwin.runtime.nexmark.tables import COLUMNS, made
 from sqlwin.schema import PART, SEQ, type_name
@@ -75,7 +75,7 @@ def declared(stream: Stream) -> Nexmark:
             seed=int(given["seed"]),
             rate=int(given["rate"]),
             events=int(given["events"]),
-            disorder=connectors.duration(given["out-of-orderness"]),
+            disorder=option.duration(given["out-of-orderness"]),
             base=parse_instant(given["base.time"]),
         ),
         int(given["step.events"]),
