@@ -41,9 +41,9 @@ from sqlwin.spark.row_kinds import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, STATE
 from sqlwin.spark.segment_cache import HostCache, default_capacity
 from sqlwin.spark.stage_output import PAYLOADS, to_stages_above
 from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode, unpacked_blob
+from sqlwin.state.blobs.seal import sealed, unsealed
+from sqlwin.state.blobs.sqlite_file import TO_DO
 from sqlwin.state.contract import Blobs, SegmentCache
-from sqlwin.state.seal import sealed, unsealed
-from sqlwin.state.sqlite_file import TO_DO
 
 TAKEN = "taken"
 PASSED = (ERRORS, DONE, WARNING)

@@ -36,9 +36,9 @@ from sqlwin.spark.offsets import pieces_read
 from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
 from sqlwin.spark.progress import After, after, last_committed, number_of
 from sqlwin.spark.session import needed
-from sqlwin.state.blobs import DictBlobs
-from sqlwin.state.seal import unsealed
-from sqlwin.state.sqlite_file import TO_DO
+from sqlwin.state.blobs.blobs import DictBlobs
+from sqlwin.state.blobs.seal import unsealed
+from sqlwin.state.blobs.sqlite_file import TO_DO
 
 TRIES = 3
 """Times that a state query about the last batch is put, if batches pass away meanwhile."""

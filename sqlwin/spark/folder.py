@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlwin.errors import StateError
 from sqlwin.runtime.files.sealed_text import read_json, read_text, write_text
-from sqlwin.state.sqlite_file import TO_DO
+from sqlwin.state.blobs.sqlite_file import TO_DO
 
 
 @dataclass(frozen=True)

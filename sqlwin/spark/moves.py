@@ -45,7 +45,7 @@ from sqlwin.spark.progress import After, last_begun, last_committed, leave, numb
 from sqlwin.spark.run import SHUFFLE, bucketed, patiently, sourced
 from sqlwin.spark.session import configured
 from sqlwin.spark.source import Settings
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 
 Stages = list[list[DictBlobs]]
 """Of each stage its buckets."""

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import StateError
-from sqlwin.state.seal import checksum
-from sqlwin.state.sqlite_file import TO_DO
+from sqlwin.state.blobs.seal import checksum
+from sqlwin.state.blobs.sqlite_file import TO_DO
 
 SUM = "checksum"
 

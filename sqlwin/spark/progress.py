@@ -20,7 +20,7 @@ from pathlib import Path
 from sqlwin.errors import StateError
 from sqlwin.spark.folder import Folder
 from sqlwin.spark.imports import batches_before
-from sqlwin.state.sqlite_file import TO_DO
+from sqlwin.state.blobs.sqlite_file import TO_DO
 
 
 def number_of(query: int, at: int) -> int:

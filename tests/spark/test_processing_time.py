@@ -21,7 +21,7 @@ from sqlwin.spark.row_kinds import RESULTS
 from sqlwin.spark.run import start
 from sqlwin.spark.wire import decode
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from tests.faults.spark_kills import Kill, Run
 from tests.support.embedded.runs import land
 

@@ -30,7 +30,7 @@ from sqlwin.spark.stage_output import PAYLOADS
 from sqlwin.spark.step_source import Step, StepSource
 from sqlwin.spark.wire import Packed, decode
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 
 START = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
 STREAM = """CREATE STREAM {name} (who STRING, n BIGINT, ts TIMESTAMP,

@@ -25,7 +25,7 @@ from sqlwin.spark.row_kinds import DONE, ERRORS, RESULTS
 from sqlwin.spark.run import _left
 from sqlwin.spark.step_source import Step, StepSource
 from sqlwin.spark.wire import Done, Packed, decode
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from tests.support.runtime.two_inputs import QUERY, both, themselves
 from tests.support.spark.scripts import script
 

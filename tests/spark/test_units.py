@@ -43,7 +43,7 @@ from sqlwin.spark.segment_cache import HostCache
 from sqlwin.spark.source import Settings
 from sqlwin.spark.wire import decode, encode
 from sqlwin.sql import script as bound
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from tests.support.spark.scripts import orders, script, sliding, tumble
 
 KEYS = pl.DataFrame(

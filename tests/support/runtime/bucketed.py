@@ -20,7 +20,7 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import stacked
 from sqlwin.spark.buckets import bucket_of, cut
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 
 COUNTS = (2, 3, 1)
 

@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from sqlwin.errors import StateError
-from sqlwin.state.codec import schema_print
 from sqlwin.state.contract import Layout
+from sqlwin.state.segments.codec import schema_print
 
 INDEX_VERSION = 2
 

@@ -34,7 +34,6 @@ from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Combine, Layout
-from sqlwin.state.cuts import Cuts, accept_horizons
 from sqlwin.state.records import (
     accept,
     accept_gone,
@@ -49,6 +48,7 @@ from sqlwin.state.records import (
     sliced,
     without,
 )
+from sqlwin.state.segments.cuts import Cuts, accept_horizons
 
 MAX_FRAMES = 8
 """A slice of more frames is combined as a whole even for a read by key."""

@@ -26,10 +26,10 @@ from os import PathLike, fspath
 from typing import ClassVar
 
 from sqlwin.errors import InputError, RunError, StateError
-from sqlwin.state.checksums import Checksums
-from sqlwin.state.commits import Commits
+from sqlwin.state.blobs.checksums import Checksums
+from sqlwin.state.blobs.commits import Commits
+from sqlwin.state.blobs.sqlite_file import STANDS, fill, has_ledger, make, translated
 from sqlwin.state.contract import Blobs
-from sqlwin.state.sqlite_file import STANDS, fill, has_ledger, make, translated
 
 
 class DictBlobs:

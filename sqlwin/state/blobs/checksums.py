@@ -28,7 +28,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping
 
 from sqlwin.errors import StateError
-from sqlwin.state.seal import checksum, sealed, unsealed
+from sqlwin.state.blobs.seal import checksum, sealed, unsealed
 
 TABLE = "checksums"
 ROOT = "checksums"

@@ -15,8 +15,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlwin.errors import InputError, RunError, StateError
-from sqlwin.state.checksums import TABLE as LEDGER
-from sqlwin.state.checksums import Checksums, sum_of
+from sqlwin.state.blobs.checksums import TABLE as LEDGER
+from sqlwin.state.blobs.checksums import Checksums, sum_of
 
 APPLICATION = int.from_bytes(b"SQLW", "big")
 VERSION = int.from_bytes(b"v\x00\x002", "big")

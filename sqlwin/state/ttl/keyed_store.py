@@ -7,8 +7,8 @@ read; a put writes under the present entry of its key.
 >>> from sqlwin.instants import DAY, END
 >>> from sqlwin.policies import Ttl
 >>> from sqlwin.state.combine import last_written
->>> from sqlwin.state.ttl_entries import ttl_layout
->>> from sqlwin.state.memory import MemoryStore
+>>> from sqlwin.state.ttl.entries import ttl_layout
+>>> from sqlwin.state.stores.memory import MemoryStore
 >>> layout = Layout("logins", (("t", pl.Int64()), ("user", pl.String())), ("user",), ("t",), DAY)
 >>> known = ttl_layout({"user": pl.String()})
 >>> ttl = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
@@ -31,10 +31,10 @@ from dataclasses import replace
 import polars as pl
 
 from sqlwin.state.contract import Layout, Store
-from sqlwin.state.lifetimes import Lifetimes
 from sqlwin.state.records import accept, without
-from sqlwin.state.ttl_entries import LIFE
-from sqlwin.state.ttl_store_base import TtlStoreBase
+from sqlwin.state.ttl.base import TtlStoreBase
+from sqlwin.state.ttl.entries import LIFE
+from sqlwin.state.ttl.lifetimes import Lifetimes
 
 
 def lived(layout: Layout) -> Layout:

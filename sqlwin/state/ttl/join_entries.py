@@ -21,7 +21,7 @@ import polars as pl
 
 from sqlwin.policies import TtlTime
 from sqlwin.schema import TS
-from sqlwin.state.lifetimes import LATEST, Lifetimes
+from sqlwin.state.ttl.lifetimes import LATEST, Lifetimes
 
 
 @dataclass

@@ -12,7 +12,7 @@ segment goes.
 Worked example, an interval of 1000: ends 0, 500, 1000 and 2000 lie in the segments 0, 0,
 1 and 2.
 
->>> from sqlwin.state.memory import MemoryStore
+>>> from sqlwin.state.stores.memory import MemoryStore
 >>> from sqlwin.state.combine import last_written
 >>> layout = session_layout("sessions", {"user": pl.String()}, {"n": pl.Int64()}, 1000)
 >>> store = SessionStore(MemoryStore(layout, last_written(layout)))

@@ -41,7 +41,7 @@ from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.policies import Ttl, TtlTime, Update, Visibility
 from sqlwin.state.contract import Store
-from sqlwin.state.ttl_entries import ALL, CLEANED, LIFE, TOUCHED, TtlEntries
+from sqlwin.state.ttl.entries import ALL, CLEANED, LIFE, TOUCHED, TtlEntries
 
 LATEST = "__latest"
 WORTH = 4

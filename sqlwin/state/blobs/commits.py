@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlwin.errors import StateError
-from sqlwin.state.seal import checksum
+from sqlwin.state.blobs.seal import checksum
 
 
 @dataclass(frozen=True)

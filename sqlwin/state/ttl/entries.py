@@ -4,7 +4,7 @@ It is a store like others, ordered by `__life`, and read once between two change
 it is joined by are the keys and, since there may be none, a constant.
 
 >>> from sqlwin.state.combine import last_written
->>> from sqlwin.state.memory import MemoryStore
+>>> from sqlwin.state.stores.memory import MemoryStore
 >>> layout = ttl_layout({"user": pl.String()})
 >>> entries = TtlEntries(MemoryStore(layout, last_written(layout)))
 >>> entries.put(pl.DataFrame({"user": ["ann"], LIFE: [0], TOUCHED: [5], CLEANED: [False]}))

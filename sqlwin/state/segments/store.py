@@ -10,7 +10,7 @@ of one run share an identity; every segment reaches up to the horizon or beyond.
 a cut hides stays in a run until that is merged, or a flush finds half of it hidden; what
 was erased stays in none after a flush.
 
->>> from sqlwin.state.blobs import DictBlobs
+>>> from sqlwin.state.blobs.blobs import DictBlobs
 >>> from sqlwin.state.combine import last_written
 >>> layout = Layout("last", (("t", pl.Int64()), ("x", pl.String())), (), ("t",), 10)
 >>> blobs = DictBlobs()
@@ -34,13 +34,7 @@ from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
 from sqlwin.schema import stacked
-from sqlwin.state.codec import schema_print
-from sqlwin.state.compaction import merge_from
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache
-from sqlwin.state.cut_log import CutLog
-from sqlwin.state.cuts import Cuts, accept_horizons
-from sqlwin.state.index import Index, IndexJson, Segment
-from sqlwin.state.memory import WORTH, MemoryStore
 from sqlwin.state.records import (
     accept_gone,
     accept_keys,
@@ -51,8 +45,14 @@ from sqlwin.state.records import (
     sliced,
     without,
 )
-from sqlwin.state.runs import Run, check_slice, runs_of, written_over
-from sqlwin.state.segment_files import SegmentFiles
+from sqlwin.state.segments.codec import schema_print
+from sqlwin.state.segments.compaction import merge_from
+from sqlwin.state.segments.cut_log import CutLog
+from sqlwin.state.segments.cuts import Cuts, accept_horizons
+from sqlwin.state.segments.files import SegmentFiles
+from sqlwin.state.segments.index import Index, IndexJson, Segment
+from sqlwin.state.segments.runs import Run, check_slice, runs_of, written_over
+from sqlwin.state.stores.memory import WORTH, MemoryStore
 
 SEGMENT_ROWS = 1 << 20
 

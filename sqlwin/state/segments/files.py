@@ -4,7 +4,7 @@ What is written is immutable. What is no longer wanted is *dead* until the next
 index is made, which names it as *doomed*; the flush after that deletes it. So the
 index before stays whole until the host has long committed the new one.
 
->>> from sqlwin.state.blobs import DictBlobs
+>>> from sqlwin.state.blobs.blobs import DictBlobs
 >>> files = SegmentFiles("panes", DictBlobs(), RecentSegments())
 >>> written = files.write(pl.DataFrame({"t": [7, 5], "x": [1, 2]}), "t", "batch0")
 >>> written.name, written.lo, written.hi, written.rows
@@ -25,11 +25,11 @@ from collections.abc import Iterable
 import polars as pl
 
 from sqlwin.errors import StateError
-from sqlwin.state.cache import RecentSegments
-from sqlwin.state.codec import decode_segment, encode_segment
 from sqlwin.state.contract import Blobs, SegmentCache
-from sqlwin.state.index import Segment
 from sqlwin.state.records import greatest, least
+from sqlwin.state.segments.cache import RecentSegments
+from sqlwin.state.segments.codec import decode_segment, encode_segment
+from sqlwin.state.segments.index import Segment
 
 
 class SegmentFiles:

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from sqlwin.state.compaction import merge_from
 from sqlwin.state.contract import HORIZON
-from sqlwin.state.cuts import Columns, Cuts, accept_horizons, highest
-from sqlwin.state.index import Segment
-from sqlwin.state.segment_files import SegmentFiles
+from sqlwin.state.segments.compaction import merge_from
+from sqlwin.state.segments.cuts import Columns, Cuts, accept_horizons, highest
+from sqlwin.state.segments.files import SegmentFiles
+from sqlwin.state.segments.index import Segment
 
 MAX_BLOBS = 4
 """Of one set of columns."""

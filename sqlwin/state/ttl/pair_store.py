@@ -7,8 +7,8 @@ which never expires. A record of an expired row is not stored.
 >>> from sqlwin.instants import DAY, END, START
 >>> from sqlwin.policies import Ttl
 >>> from sqlwin.state.combine import last_written
->>> from sqlwin.state.ttl_entries import ttl_layout
->>> from sqlwin.state.memory import MemoryStore
+>>> from sqlwin.state.ttl.entries import ttl_layout
+>>> from sqlwin.state.stores.memory import MemoryStore
 >>> known = ttl_layout({"__ts": pl.Int64()})
 >>> ttl = Lifetimes(Ttl(7 * DAY), MemoryStore(known, last_written(known)))
 >>> layout = Layout("revisions", (("t", pl.Int64()), ("__left.__ts", pl.Int64())), (), ("t",), DAY)
@@ -34,11 +34,11 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.state.contract import Layout, Store
-from sqlwin.state.join_ttl_entries import JoinTtlEntries, life_of, sides_of
-from sqlwin.state.lifetimes import Lifetimes
 from sqlwin.state.records import accept, without
-from sqlwin.state.ttl_entries import LIFE
-from sqlwin.state.ttl_store_base import TtlStoreBase
+from sqlwin.state.ttl.base import TtlStoreBase
+from sqlwin.state.ttl.entries import LIFE
+from sqlwin.state.ttl.join_entries import JoinTtlEntries, life_of, sides_of
+from sqlwin.state.ttl.lifetimes import Lifetimes
 
 NOBODY = -1
 

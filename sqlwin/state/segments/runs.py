@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable
 
 import polars as pl
 
-from sqlwin.state.codec import decode_segment
 from sqlwin.state.contract import Combine, Layout
-from sqlwin.state.index import Segment
 from sqlwin.state.records import greatest, least, settle
-from sqlwin.state.segment_files import SegmentFiles
+from sqlwin.state.segments.codec import decode_segment
+from sqlwin.state.segments.files import SegmentFiles
+from sqlwin.state.segments.index import Segment
 
 Run = list[Segment]
 
