@@ -44,19 +44,19 @@ from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
-from sqlwin.spark.bucket import BucketProcessor
-from sqlwin.spark.checkpoint_lock import checkpoint_locked
-from sqlwin.spark.delivery import Delivery, OnBatch, QueryBatch
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.imports import batches_before
-from sqlwin.spark.listing import located_in, reading_after, unread
-from sqlwin.spark.observed import observed
-from sqlwin.spark.program import Program, as_checkpointed
-from sqlwin.spark.progress import After, after, leave, number_of
-from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
-from sqlwin.spark.session import activated, configured, local_session, log_file
-from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
-from sqlwin.spark.wire import Done, decode
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.imports import batches_before
+from sqlwin.spark.checkpoint.lock import checkpoint_locked
+from sqlwin.spark.checkpoint.progress import After, after, leave, number_of
+from sqlwin.spark.session.local import activated, configured, local_session, log_file
+from sqlwin.spark.sinks.delivery import Delivery, OnBatch, QueryBatch
+from sqlwin.spark.sinks.observed import observed
+from sqlwin.spark.sources.listing import located_in, reading_after, unread
+from sqlwin.spark.sources.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
+from sqlwin.spark.stages.bucket import BucketProcessor
+from sqlwin.spark.stages.program import Program, as_checkpointed
+from sqlwin.spark.stages.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
+from sqlwin.spark.stages.wire import Done, decode
 
 TRIGGER = "500 milliseconds"
 UNCONNECTED = "Python worker failed to connect back"

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlwin.errors import StateError
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.imports import batches_before
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.imports import batches_before
 from sqlwin.state.blobs.sqlite_file import TO_DO
 
 

@@ -27,15 +27,15 @@ from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again, nu
 from sqlwin.runtime.checkpoint.status import Line, file_lines, watermark_lines
 from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.spark.buckets import bucket_of
-from sqlwin.spark.checkpoint_lock import checkpoint_locked
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import loaded
-from sqlwin.spark.moved import in_place, is_lost, is_moved
-from sqlwin.spark.offsets import pieces_read
-from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program
-from sqlwin.spark.progress import After, after, last_committed, number_of
-from sqlwin.spark.session import needed
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.lock import checkpoint_locked
+from sqlwin.spark.checkpoint.moved import in_place, is_lost, is_moved
+from sqlwin.spark.checkpoint.progress import After, after, last_committed, number_of
+from sqlwin.spark.session.local import needed
+from sqlwin.spark.sources.listing import loaded
+from sqlwin.spark.sources.offsets import pieces_read
+from sqlwin.spark.stages.buckets import bucket_of
+from sqlwin.spark.stages.program import MANIFEST, SOURCE_TEXT, Program
 from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.blobs.seal import unsealed
 from sqlwin.state.blobs.sqlite_file import TO_DO

@@ -16,10 +16,10 @@ from sqlwin.plan.ir.nodes import column_of
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline, PreparedRows
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import PART, Column
-from sqlwin.spark.buckets import cut
-from sqlwin.spark.program import Program
-from sqlwin.spark.row_kinds import MARK, RAW, of_input
-from sqlwin.spark.wire import Mark, Packed, encode
+from sqlwin.spark.stages.buckets import cut
+from sqlwin.spark.stages.program import Program
+from sqlwin.spark.stages.row_kinds import MARK, RAW, of_input
+from sqlwin.spark.stages.wire import Mark, Packed, encode
 
 PAYLOADS = 32
 """Bits of a position that count the payloads of one bucket; the others say which it is."""

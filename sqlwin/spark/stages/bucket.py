@@ -36,11 +36,21 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.tasks.operator_counts import measured
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
-from sqlwin.spark.program import Program, load
-from sqlwin.spark.row_kinds import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, STATE, WARNING, of_input
-from sqlwin.spark.segment_cache import HostCache, default_capacity
-from sqlwin.spark.stage_output import PAYLOADS, to_stages_above
-from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode, unpacked_blob
+from sqlwin.spark.stages.program import Program, load
+from sqlwin.spark.stages.row_kinds import (
+    DONE,
+    ERRORS,
+    MARK,
+    RAW,
+    RESULTS,
+    ROWS,
+    STATE,
+    WARNING,
+    of_input,
+)
+from sqlwin.spark.stages.segment_cache import HostCache, default_capacity
+from sqlwin.spark.stages.stage_output import PAYLOADS, to_stages_above
+from sqlwin.spark.stages.wire import PACKED, Done, Mark, Packed, decode, encode, unpacked_blob
 from sqlwin.state.blobs.seal import sealed, unsealed
 from sqlwin.state.blobs.sqlite_file import TO_DO
 from sqlwin.state.contract import Blobs, SegmentCache

@@ -21,8 +21,8 @@ from pyspark.sql import functions as sf
 
 from sqlwin.runtime.connectors.metrics import COUNTED, MEASURED
 from sqlwin.runtime.tasks.operator_counts import name_of
-from sqlwin.spark.program import Program
-from sqlwin.spark.row_kinds import DONE
+from sqlwin.spark.stages.program import Program
+from sqlwin.spark.stages.row_kinds import DONE
 
 NAME = "sqlwin"
 MOST = 32

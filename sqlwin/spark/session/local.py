@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from sqlwin.errors import InputError, RunError
-from sqlwin.spark import class_archive
+from sqlwin.spark.session import class_archive
 from sqlwin.spark.workers.launch import start_fork_server, worker_python
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -208,7 +208,7 @@ def _environment() -> None:
     """What the JVM hands on to the Python workers; they share the cores, one thread each."""
     os.environ["SQLWIN_WORKER_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = os.environ["PYSPARK_PYTHON"] = worker_python()
-    home = str(Path(__file__).parents[2])
+    home = str(Path(__file__).parents[3])
     path = [home, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

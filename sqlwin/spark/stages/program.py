@@ -46,11 +46,11 @@ from sqlwin.runtime.lowering.chain import (
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import SEQ
-from sqlwin.spark.buckets import labels
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.imports import batches_before
-from sqlwin.spark.moved import in_place
-from sqlwin.spark.progress import check_log, committed
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.imports import batches_before
+from sqlwin.spark.checkpoint.moved import in_place
+from sqlwin.spark.checkpoint.progress import check_log, committed
+from sqlwin.spark.stages.buckets import labels
 
 MANIFEST, SOURCE_TEXT = "manifest.json", "query.json"
 VERSION = 1

@@ -29,22 +29,22 @@ from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import Schema
-from sqlwin.spark import checkpoint as checkpoints
-from sqlwin.spark.checkpoint_lock import checkpoint_locked, started
-from sqlwin.spark.connect import refuse_connect
-from sqlwin.spark.dataframe_schema import undeclared
-from sqlwin.spark.delivery import OnBatch
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.observed import observed
-from sqlwin.spark.pack import packer
-from sqlwin.spark.pipeline import Pipeline, pipeline
-from sqlwin.spark.program import Program, as_checkpointed
-from sqlwin.spark.row_kinds import COLUMNS, ERRORS, RESULTS
+from sqlwin.spark.checkpoint import state_queries as checkpoints
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.lock import checkpoint_locked, started
+from sqlwin.spark.dataframes.pack import packer
+from sqlwin.spark.dataframes.pipeline import Pipeline, pipeline
+from sqlwin.spark.dataframes.schema import undeclared
+from sqlwin.spark.dataframes.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
 from sqlwin.spark.run import bucketed, delivered, finished, program_of, sourced
-from sqlwin.spark.session import configured, needed
-from sqlwin.spark.source import Settings
-from sqlwin.spark.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
-from sqlwin.spark.wire import encode
+from sqlwin.spark.session.connect import refuse_connect
+from sqlwin.spark.session.local import configured, needed
+from sqlwin.spark.sinks.delivery import OnBatch
+from sqlwin.spark.sinks.observed import observed
+from sqlwin.spark.sources.source import Settings
+from sqlwin.spark.stages.program import Program, as_checkpointed
+from sqlwin.spark.stages.row_kinds import COLUMNS, ERRORS, RESULTS
+from sqlwin.spark.stages.wire import encode
 from sqlwin.sql import declared, script
 
 UNREAD = (
@@ -81,8 +81,8 @@ class SparkQuery:
         UnreadErrors is warned where `errors` was not asked for before: what becomes of a
         DataFrame is not known here, so the order of the two says that rows that are
         malformed, expired or without event time go somewhere. Once for a query.
-        observe: the name of metrics that each batch has then, see `sqlwin.spark.observed`; no two
-        DataFrames of one streaming query may have the same.
+        observe: the name of metrics that each batch has then, see `sqlwin.spark.sinks.observed`; no
+        two DataFrames of one streaming query may have the same.
         """
         schema = results_schema(self._program.lowered[0])
         found = self._unpacked(RESULTS, schema, observe)

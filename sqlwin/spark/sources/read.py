@@ -22,12 +22,12 @@ from sqlwin.runtime.inputs.watermarks import each_merged
 from sqlwin.runtime.lowering.input_pipelines import PreparedBatch, prepare_batch
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import once, under
-from sqlwin.spark.buckets import cut
-from sqlwin.spark.program import Program, load
-from sqlwin.spark.progress import number_of
-from sqlwin.spark.row_kinds import ERRORS, MARK, ROWS, WARNING, of_input
-from sqlwin.spark.step_source import StepSource
-from sqlwin.spark.wire import CAP, Mark, Packed, decode, encode
+from sqlwin.spark.checkpoint.progress import number_of
+from sqlwin.spark.sources.step_source import StepSource
+from sqlwin.spark.stages.buckets import cut
+from sqlwin.spark.stages.program import Program, load
+from sqlwin.spark.stages.row_kinds import ERRORS, MARK, ROWS, WARNING, of_input
+from sqlwin.spark.stages.wire import CAP, Mark, Packed, decode, encode
 
 Slot = tuple[int, int]
 """Number of the input, bucket."""

@@ -30,9 +30,9 @@ from sqlwin.runtime.connectors.sources import (
 )
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.imports import batches_before
-from sqlwin.spark.offsets import pieces_read
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.imports import batches_before
+from sqlwin.spark.sources.offsets import pieces_read
 
 VERSION = 2
 Places = dict[str, dict[int, str]]

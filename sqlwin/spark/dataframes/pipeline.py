@@ -27,10 +27,10 @@ from sqlwin.runtime.connectors.outlets import outlets
 from sqlwin.runtime.connectors.progress import Summary
 from sqlwin.runtime.rows.error_stream import reasons
 from sqlwin.runtime.rows.malformed import Malformed
-from sqlwin.spark.delivery import Delivery
+from sqlwin.spark.sinks.delivery import Delivery
 
 if TYPE_CHECKING:
-    from sqlwin.spark.dataframes import SparkQuery
+    from sqlwin.spark.dataframes.query import SparkQuery
 
 RESULTS, ERRORS = "results", "errors"
 """Names of the sinks that are functions given to `to`."""

@@ -12,8 +12,6 @@ from typing import Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from sqlwin.spark.row_kinds import COLUMNS
-
 FORMAT = "sqlwin"
 BATCH_BYTES = 256 << 20
 PIECE_BYTES = 32 << 20
@@ -66,9 +64,11 @@ class ScriptSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
+        from sqlwin.spark.stages.row_kinds import COLUMNS
+
         return COLUMNS
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        from sqlwin.spark.reader import ScriptReader
+        from sqlwin.spark.sources.reader import ScriptReader
 
         return ScriptReader(Settings.load(self.options))

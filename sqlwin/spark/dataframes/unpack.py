@@ -11,7 +11,7 @@ from sqlwin.policies import Expired
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import REJECT_SCHEMA, delivered
 from sqlwin.schema import TIMESTAMP, Column, Schema, arrow_schema, type_name
-from sqlwin.spark.wire import decode
+from sqlwin.spark.stages.wire import decode
 
 Batches = Iterable[pa.RecordBatch]
 

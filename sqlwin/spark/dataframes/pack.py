@@ -22,11 +22,11 @@ from sqlwin.runtime.files.source import decoded
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import once
 from sqlwin.schema import PART, SEQ
-from sqlwin.spark.buckets import hashes
-from sqlwin.spark.program import Program, load
-from sqlwin.spark.read import Packer
-from sqlwin.spark.stage_output import addressed, keys
-from sqlwin.spark.wire import Mark, Packed
+from sqlwin.spark.sources.read import Packer
+from sqlwin.spark.stages.buckets import hashes
+from sqlwin.spark.stages.program import Program, load
+from sqlwin.spark.stages.stage_output import addressed, keys
+from sqlwin.spark.stages.wire import Mark, Packed
 
 Batches = Iterable[pa.RecordBatch]
 CONTENT_BITS = 31

@@ -25,15 +25,15 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 from sqlwin.errors import RunError
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.files.pieces import Piece
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.imports import Importing, Imports, imported
-from sqlwin.spark.listing import Listing
-from sqlwin.spark.offsets import Offset
-from sqlwin.spark.program import Program, load
-from sqlwin.spark.progress import after
-from sqlwin.spark.read import Reading, StepReading, Ticking, packed
-from sqlwin.spark.source import Settings
-from sqlwin.spark.step_source import StepSource
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.imports import Importing, Imports, imported
+from sqlwin.spark.checkpoint.progress import after
+from sqlwin.spark.sources.listing import Listing
+from sqlwin.spark.sources.offsets import Offset
+from sqlwin.spark.sources.read import Reading, StepReading, Ticking, packed
+from sqlwin.spark.sources.source import Settings
+from sqlwin.spark.sources.step_source import StepSource
+from sqlwin.spark.stages.program import Program, load
 
 
 @dataclass

@@ -17,9 +17,9 @@ from sqlwin.runtime.connectors.outlets import Outlet
 from sqlwin.runtime.connectors.progress import Batch, BatchRows, Summary
 from sqlwin.runtime.rows.error_stream import located, no_rejects, reasons
 from sqlwin.runtime.rows.malformed import Malformed
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Places, Reading
-from sqlwin.spark.wire import Done
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.sources.listing import Places, Reading
+from sqlwin.spark.stages.wire import Done
 
 RUN = "run.json"
 """The name of a checkpoint, for sinks that know batches by it."""

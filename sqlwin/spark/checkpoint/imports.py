@@ -29,10 +29,10 @@ from pathlib import Path
 import polars as pl
 
 from sqlwin.errors import StateError
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.offsets import Offset
-from sqlwin.spark.row_kinds import STATE
-from sqlwin.spark.wire import Packed, packed_blob
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.sources.offsets import Offset
+from sqlwin.spark.stages.row_kinds import STATE
+from sqlwin.spark.stages.wire import Packed, packed_blob
 
 IMPORTED, OFFSET, BUCKETS = "imported.json", "import/offset.json", "import"
 NAME, DATA = "name", "data"
