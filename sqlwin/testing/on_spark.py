@@ -29,7 +29,8 @@ from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import delivered
 from sqlwin.runtime.rows.instants import micros
-from sqlwin.spark.run import patiently, start
+from sqlwin.spark.awaiting import patiently
+from sqlwin.spark.run import start
 from sqlwin.spark.session.local import local_session
 from sqlwin.spark.sinks.delivery import QueryBatch
 from sqlwin.spark.sources.step_source import Step as Fed

@@ -19,10 +19,11 @@ from sqlwin.errors import RunError, StateError
 from sqlwin.plan.properties.facts import window_policy
 from sqlwin.runtime.files.lock import locked
 from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.manifest import MANIFEST, SOURCE_TEXT, as_checkpointed
 from sqlwin.spark.checkpoint.progress import After, leave
 from sqlwin.spark.sources.offsets import Offset
 from sqlwin.spark.stages.bucket import StateBlobs
-from sqlwin.spark.stages.program import MANIFEST, SOURCE_TEXT, Program, as_checkpointed
+from sqlwin.spark.stages.program import Program
 from sqlwin.sql import script
 
 TEXT = """

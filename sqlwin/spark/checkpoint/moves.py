@@ -32,19 +32,21 @@ from sqlwin.runtime.checkpoint.snapshot import bound_again
 from sqlwin.runtime.checkpoint.task_state import METADATA, TaskState
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.tasks.task import Task
+from sqlwin.spark.awaiting import patiently
 from sqlwin.spark.checkpoint.folder import Folder
 from sqlwin.spark.checkpoint.imports import Imports, batches_before, note
 from sqlwin.spark.checkpoint.lock import checkpoint_locked
+from sqlwin.spark.checkpoint.manifest import MANIFEST, SOURCE_TEXT, write_manifest
 from sqlwin.spark.checkpoint.progress import After, last_begun, last_committed, leave, number_of
 from sqlwin.spark.checkpoint.state_queries import blobs_of_stages
-from sqlwin.spark.run import SHUFFLE, bucketed, patiently, sourced
+from sqlwin.spark.run import SHUFFLE, bucketed, sourced
 from sqlwin.spark.session.local import configured
 from sqlwin.spark.sources.listing import VERSION as LISTING
 from sqlwin.spark.sources.listing import loaded
 from sqlwin.spark.sources.offsets import Offset, script_offset
 from sqlwin.spark.sources.source import Settings
 from sqlwin.spark.stages.buckets import bucket_of
-from sqlwin.spark.stages.program import MANIFEST, SOURCE_TEXT, Program, write_manifest
+from sqlwin.spark.stages.program import Program
 from sqlwin.state.blobs.blobs import DictBlobs
 
 Stages = list[list[DictBlobs]]

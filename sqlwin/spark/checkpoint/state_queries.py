@@ -29,13 +29,14 @@ from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.spark.checkpoint.folder import Folder
 from sqlwin.spark.checkpoint.lock import checkpoint_locked
+from sqlwin.spark.checkpoint.manifest import MANIFEST, SOURCE_TEXT
 from sqlwin.spark.checkpoint.moved import in_place, is_lost, is_moved
 from sqlwin.spark.checkpoint.progress import After, after, last_committed, number_of
 from sqlwin.spark.session.local import needed
 from sqlwin.spark.sources.listing import loaded
 from sqlwin.spark.sources.offsets import pieces_read
 from sqlwin.spark.stages.buckets import bucket_of
-from sqlwin.spark.stages.program import MANIFEST, SOURCE_TEXT, Program
+from sqlwin.spark.stages.program import Program
 from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.blobs.seal import unsealed
 from sqlwin.state.blobs.sqlite_file import TO_DO

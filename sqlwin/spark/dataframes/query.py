@@ -29,20 +29,22 @@ from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import Schema
+from sqlwin.spark.awaiting import finished
 from sqlwin.spark.checkpoint import state_queries as checkpoints
 from sqlwin.spark.checkpoint.folder import Folder
 from sqlwin.spark.checkpoint.lock import checkpoint_locked, started
+from sqlwin.spark.checkpoint.manifest import as_checkpointed
 from sqlwin.spark.dataframes.pack import packer
 from sqlwin.spark.dataframes.pipeline import Pipeline, pipeline
 from sqlwin.spark.dataframes.schema import undeclared
 from sqlwin.spark.dataframes.unpack import ERRORS_SCHEMA, ddl, results_schema, unpacker
-from sqlwin.spark.run import bucketed, delivered, finished, program_of, sourced
+from sqlwin.spark.run import bucketed, delivered, program_of, sourced
 from sqlwin.spark.session.connect import refuse_connect
 from sqlwin.spark.session.local import configured, needed
 from sqlwin.spark.sinks.delivery import OnBatch
 from sqlwin.spark.sinks.observed import observed
 from sqlwin.spark.sources.source import Settings
-from sqlwin.spark.stages.program import Program, as_checkpointed
+from sqlwin.spark.stages.program import Program
 from sqlwin.spark.stages.row_kinds import COLUMNS, ERRORS, RESULTS
 from sqlwin.spark.stages.wire import encode
 from sqlwin.sql import declared, script
