@@ -12,7 +12,7 @@ from bench.run import Done, RunSpec
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import Batch
 from sqlwin.spark.run import run as run_script
-from sqlwin.spark.session import local_session
+from sqlwin.spark.session.local import local_session
 from sqlwin.sql import script as parsed
 
 

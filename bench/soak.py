@@ -27,7 +27,7 @@ from rich.table import Table
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 
 START_S = 1_704_067_200  # 2024-01-01T00:00:00Z
 HOUR_S, BATCH_S = 3_600, 600

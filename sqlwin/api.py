@@ -15,7 +15,6 @@ from sqlwin.builder.declared import named_stream, stream_of
 from sqlwin.builder.query import QueryBuilder
 from sqlwin.embedded.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.embedded.run import run as run_script
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
 from sqlwin.plan.ir.nodes import Stream
@@ -101,6 +100,8 @@ def run(
     ends the run there, and what is open stays open. on_metrics: gets the metrics of each batch and
     query. RunError where the run fails.
     """
+    from sqlwin.embedded.run import run as run_script  # a query needs no sources and sinks
+
     options = RunOptions(
         Path(base),
         None if checkpoint is None else Path(checkpoint),

@@ -64,7 +64,7 @@ def pytest_runtest_makereport(
 
 
 def _last_words() -> Iterator[tuple[str, str]]:
-    from sqlwin.spark.session import log_file
+    from sqlwin.spark.session.local import log_file
 
     for file in (log_file(), *Path.cwd().glob("hs_err_pid*.log")):
         if file.exists() and (lines := file.read_text("utf-8", "replace").splitlines()):
@@ -77,7 +77,7 @@ def _last_words() -> Iterator[tuple[str, str]]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One Spark of two cores for the session: a start costs seconds."""
-    from sqlwin.spark.session import local_session  # here: only these tests need Java
+    from sqlwin.spark.session.local import local_session  # here: only these tests need Java
 
     session = local_session(2)
     yield session

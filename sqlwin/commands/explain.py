@@ -6,19 +6,14 @@ import argparse
 import json
 import sys
 
-from sqlwin.analysis import analyzed
 from sqlwin.commands import scripts
-from sqlwin.engines import engine
 from sqlwin.errors import InputError
 from sqlwin.operators.load import Load
-from sqlwin.plan.explain.mermaid import mermaid
-from sqlwin.plan.explain.structure import structure
 from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.runtime.connectors.option_reader import read_options
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.runtime.lowering.explained import explain_script, stores_of
+from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.size.load import load
-from sqlwin.screen import Progress
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,6 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _analyzed(parsed: Script, arguments: argparse.Namespace) -> str:
     """Each query is run, one after the other."""
+    from sqlwin.analysis import analyzed
+    from sqlwin.engines import engine
+    from sqlwin.screen import Progress
+
     progress = Progress(sys.stderr)
     run = engine(arguments.engine, progress)
     options = RunOptions(scripts.base(arguments), on_warning=progress.warning)
@@ -48,10 +47,15 @@ def _analyzed(parsed: Script, arguments: argparse.Namespace) -> str:
 
 
 def _drawn(parsed: Script, format: str) -> str:
+    from sqlwin.plan.explain.structure import structure
+    from sqlwin.runtime.lowering.explained import stores_of
+
     found = structure(parsed, stores_of)
     if format == "json":
         return json.dumps(found, indent=2, ensure_ascii=False)
     if format == "mermaid":
+        from sqlwin.plan.explain.mermaid import mermaid
+
         return mermaid(found)
     from sqlwin.plan_diagram import svg
 

@@ -48,8 +48,8 @@ def _export(progress: Progress, path: Path, file: Path) -> None:
         embedded.export_checkpoint(path, file)
         return
     _check_sparks(path)
-    from sqlwin.spark import moves as on_spark
-    from sqlwin.spark.session import local_session
+    from sqlwin.spark.checkpoint import moves as on_spark
+    from sqlwin.spark.session.local import local_session
 
     progress.starting("Spark")
     on_spark.export_checkpoint(local_session(), path, file)
@@ -61,8 +61,8 @@ def _import(progress: Progress, arguments: argparse.Namespace) -> None:
             raise InputError("a checkpoint in process has no buckets and no partitions")
         embedded.import_checkpoint(arguments.import_, arguments.file)
         return
-    from sqlwin.spark import moves as on_spark
-    from sqlwin.spark.session import local_session
+    from sqlwin.spark.checkpoint import moves as on_spark
+    from sqlwin.spark.session.local import local_session
 
     progress.starting("Spark")
     on_spark.import_checkpoint(
@@ -79,8 +79,8 @@ def _repartition(progress: Progress, arguments: argparse.Namespace) -> None:
     if checkpoint_reader.is_checkpoint(path):
         raise InputError(f"{path} is a checkpoint in process, which has no buckets")
     _check_sparks(path)
-    from sqlwin.spark import moves as on_spark
-    from sqlwin.spark.session import local_session
+    from sqlwin.spark.checkpoint import moves as on_spark
+    from sqlwin.spark.session.local import local_session
 
     progress.starting("Spark")
     number = arguments.repartition

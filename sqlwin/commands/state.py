@@ -39,7 +39,7 @@ def _status(arguments: argparse.Namespace) -> pa.Table:
         return table(embedded.status(path, arguments.query))
     if not (path / "sqlwin").is_dir():
         raise InputError(f"{path} is no checkpoint: it is of neither engine")
-    from sqlwin.spark.checkpoint import status
+    from sqlwin.spark.checkpoint.state_queries import status
 
     return table(status(path))
 
@@ -52,8 +52,8 @@ def _snapshot(arguments: argparse.Namespace) -> Snapshot:
         return embedded.state(path, arguments.query, arguments.batch)
     if not (path / "sqlwin").is_dir():
         raise InputError(f"{path} is no checkpoint: it is of neither engine")
-    from sqlwin.spark.checkpoint import state
-    from sqlwin.spark.session import local_session
+    from sqlwin.spark.checkpoint.state_queries import state
+    from sqlwin.spark.session.local import local_session
 
     Progress(sys.stderr).starting("Spark")
     return state(local_session(), path, arguments.batch, arguments.query)

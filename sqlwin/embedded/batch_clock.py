@@ -4,7 +4,7 @@ It is recorded before the sinks get the batch, so a batch that is replayed after
 same time again. Batch times never decrease. On Spark the offset log records them, see
 `spark/offsets.py`.
 
->>> from sqlwin.state.blobs import DictBlobs
+>>> from sqlwin.state.blobs.blobs import DictBlobs
 >>> blobs = DictBlobs()
 >>> BatchClock(blobs).record(1, 50)
 >>> again = BatchClock(blobs)
@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from sqlwin.embedded.query_position import transaction
 from sqlwin.errors import StateError
 from sqlwin.runtime.checkpoint.task_state import parsed
+from sqlwin.state.blobs.sqlite_file import TO_DO
 from sqlwin.state.contract import Blobs
-from sqlwin.state.sqlite_file import TO_DO
 
 CLOCK = "clock"
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.files.lock import locked
 from sqlwin.runtime.files.sealed_text import read_json, write_text
-from sqlwin.state.sqlite_file import TO_DO
+from sqlwin.state.blobs.sqlite_file import TO_DO
 
 MADE = "checkpoint.json"
 VERSION = 1

@@ -31,10 +31,10 @@ from sqlwin.runtime.checkpoint.status import Line, file_lines, position_lines, w
 from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.lower import lower
-from sqlwin.state.blobs import DictBlobs
-from sqlwin.state.checksums import Checksums
-from sqlwin.state.commits import Commits
-from sqlwin.state.sqlite_file import check_kind, has_ledger, translated
+from sqlwin.state.blobs.blobs import DictBlobs
+from sqlwin.state.blobs.checksums import Checksums
+from sqlwin.state.blobs.commits import Commits
+from sqlwin.state.blobs.sqlite_file import check_kind, has_ledger, translated
 
 TABLE = "blobs"
 

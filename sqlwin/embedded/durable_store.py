@@ -21,7 +21,7 @@ messages`): a replay fills it again, see `sqlwin.runtime.tasks.recovery`.
 from __future__ import annotations
 
 from sqlwin.runtime.inputs.admission import MESSAGES
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 
 TABLES = ("messages", "windows", "offsets")
 

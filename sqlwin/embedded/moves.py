@@ -32,7 +32,7 @@ from sqlwin.runtime.checkpoint.snapshot import bound_again
 from sqlwin.runtime.checkpoint.task_state import METADATA, TaskState
 from sqlwin.runtime.lowering.chain import Chain, chain, stages_in_order
 from sqlwin.runtime.tasks.chain_task import stage_blobs
-from sqlwin.state.blobs import DictBlobs, SqliteBlobs
+from sqlwin.state.blobs.blobs import DictBlobs, SqliteBlobs
 from sqlwin.state.contract import Blobs
 
 

@@ -5,7 +5,7 @@ So a run that was killed before or while it sent has, when it goes on, the same 
 sink knows by the run and the number which of them it has.
 
 >>> import polars as pl
->>> from sqlwin.state.blobs import DictBlobs
+>>> from sqlwin.state.blobs.blobs import DictBlobs
 >>> blobs, rows = DictBlobs(), pl.DataFrame({"n": [1]})
 >>> outbox = Outbox(blobs)
 >>> outbox.add(3, rows, rows)

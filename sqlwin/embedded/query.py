@@ -40,9 +40,9 @@ from sqlwin.runtime.rows.results import PlanText, Results
 from sqlwin.runtime.state_queries import QueryableState, StateQueries
 from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.runtime.tasks.task import Output
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 from sqlwin.state.contract import Blobs
-from sqlwin.state.segments import SEGMENT_ROWS
+from sqlwin.state.segments.store import SEGMENT_ROWS
 
 
 class EmbeddedQuery(QueryableState):

@@ -3,7 +3,7 @@
 In one transaction with the stores: the position (rows read of each stream, processing time),
 outputs that were not sent yet, and the query's source text.
 
->>> from sqlwin.state.blobs import DictBlobs
+>>> from sqlwin.state.blobs.blobs import DictBlobs
 >>> blobs = DictBlobs()
 >>> QueryPosition("plan").moved(3).write(blobs)
 >>> QueryPosition.read(blobs, "plan").pushed

@@ -50,7 +50,7 @@ from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.runtime.tasks.chain_task import ChainTask
 from sqlwin.runtime.tasks.operator_counts import name_of
 from sqlwin.runtime.tasks.task import Output
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 
 __all__ = ["PROGRESS", "file_of", "now", "run"]
 

@@ -26,7 +26,7 @@ from typing import Any
 from sqlwin.runtime.checkpoint.task_state import check_version, parsed
 from sqlwin.runtime.files.ends import UNKNOWN, End
 from sqlwin.runtime.files.file_progress import FileProgress
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 
 PROGRESS, ENDED = "progress", "ended"
 VERSION = 2

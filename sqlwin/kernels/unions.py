@@ -30,7 +30,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.folds.base import Fold
-from sqlwin.kernels.folds.full_state import OWNER, PLACE, Kept
+from sqlwin.kernels.folds.full_state.base import OWNER, PLACE, Kept
 from sqlwin.kernels.frames import Frames, Ints
 
 FRAME = "__frame"

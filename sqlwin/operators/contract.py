@@ -20,8 +20,8 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.state.contract import Store
-from sqlwin.state.join_ttl_entries import JoinTtlEntries
-from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.ttl.join_entries import JoinTtlEntries
+from sqlwin.state.ttl.lifetimes import Lifetimes
 
 
 @dataclass

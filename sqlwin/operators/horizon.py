@@ -26,7 +26,7 @@ retracted: it stays 20, though the second newest is now the one at 10. One at 40
 >>> counted = pl.DataFrame({"k": ["a", "a", "b"], "at": [60, 0, 0], ROWS: [1, 2, 1]})
 >>> nth_newest(counted, ("k",), "at", 2).rows()
 [('a', 0)]
->>> from sqlwin.state.memory import MemoryStore
+>>> from sqlwin.state.stores.memory import MemoryStore
 >>> reached = Horizons({"k": pl.String()})
 >>> spec = reached.spec(60)
 >>> stores = Stores({spec.name: MemoryStore(spec.layout, spec.combine)})

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlwin.plan.ir.nodes import Stream
     from sqlwin.python_aggregates import PythonAggregate
     from sqlwin.runtime.checkpoint.snapshot import Snapshot
-    from sqlwin.spark.dataframes import SparkQuery
+    from sqlwin.spark.dataframes.query import SparkQuery
     from sqlwin.spark.scripts import SparkScript
 
 __all__ = ["UnreadErrors", "query", "state"]
@@ -75,9 +75,9 @@ def query(
     """
     # Spark starts several Python processes that load this package and need little of
     # it, so what is needed is imported here.
-    from sqlwin.spark.connect import refuse_connect
-    from sqlwin.spark.dataframes import bound_over, query_over
+    from sqlwin.spark.dataframes.query import bound_over, query_over
     from sqlwin.spark.scripts import SparkScript
+    from sqlwin.spark.session.connect import refuse_connect
     from sqlwin.sql import script
 
     if inputs is None:
@@ -104,6 +104,6 @@ def state(
     from 0. functions: aggregates in Python that it calls. InputError where there is no
     checkpoint of sqlwin, no such query, or the batch is no longer retained, and which are.
     """
-    from sqlwin.spark.checkpoint import state as of_checkpoint
+    from sqlwin.spark.checkpoint.state_queries import state as of_checkpoint
 
     return of_checkpoint(spark, checkpoint, as_of, query, functions)

@@ -11,59 +11,46 @@ which writes the same results under the same number.
 
 from __future__ import annotations
 
-import re
 import shutil
-import signal
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-from py4j.protocol import Py4JNetworkError
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.plan.options.settings import run_settings, spark_settings
-from sqlwin.runtime.connectors.metrics import OperatorMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import outlets
 from sqlwin.runtime.connectors.progress import Summary
 from sqlwin.runtime.connectors.sources import check_sources
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
-from sqlwin.runtime.lowering.derived import retractions_first
-from sqlwin.runtime.lowering.output_projection import OutputProjection
-from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.rows.malformed import Malformed
-from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
-from sqlwin.spark.bucket import BucketProcessor
-from sqlwin.spark.checkpoint_lock import checkpoint_locked
-from sqlwin.spark.delivery import Delivery, OnBatch, QueryBatch
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.imports import batches_before
-from sqlwin.spark.listing import located_in, reading_after, unread
-from sqlwin.spark.observed import observed
-from sqlwin.spark.program import Program, as_checkpointed
-from sqlwin.spark.progress import After, after, leave, number_of
-from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
-from sqlwin.spark.session import activated, configured, local_session, log_file
-from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
-from sqlwin.spark.wire import Done, decode
+from sqlwin.spark.awaiting import jvm_failures, patiently
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.imports import batches_before
+from sqlwin.spark.checkpoint.lock import checkpoint_locked
+from sqlwin.spark.checkpoint.manifest import as_checkpointed
+from sqlwin.spark.checkpoint.progress import After, after, leave, number_of
+from sqlwin.spark.session.local import activated, configured, local_session
+from sqlwin.spark.sinks.collected import collected
+from sqlwin.spark.sinks.delivery import Delivery, OnBatch
+from sqlwin.spark.sinks.observed import observed
+from sqlwin.spark.sources.listing import located_in, reading_after, unread
+from sqlwin.spark.sources.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
+from sqlwin.spark.stages.bucket import BucketProcessor
+from sqlwin.spark.stages.program import Program
+from sqlwin.spark.stages.row_kinds import COLUMNS
+from sqlwin.spark.stages.wire import Done
 
 TRIGGER = "500 milliseconds"
-UNCONNECTED = "Python worker failed to connect back"
-JVM_ENDED = "the JVM of Spark has ended, see {}; the last commit stands: run it again"
-POLL_SECONDS = 0.2
-_TRACE = "Traceback (most recent call last)"
-_RAISED = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)*(\S.*)", re.MULTILINE)
 SHUFFLE = "spark.sql.shuffle.partitions"
 
 
@@ -71,15 +58,6 @@ def run(script: Script, options: RunOptions, spark: SparkSession | None = None) 
     """Run every query of a script to the end of its input, or for ever with `follow`."""
     with jvm_failures():
         return _run(script, options, spark)
-
-
-@contextmanager
-def jvm_failures() -> Iterator[None]:
-    """RunError where the JVM of Spark has ended, in whatever call."""
-    try:
-        yield
-    except (Py4JNetworkError, ConnectionError) as failure:
-        raise RunError(JVM_ENDED.format(log_file())) from failure
 
 
 def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Summary:
@@ -147,10 +125,6 @@ def _warn(texts: Iterable[str], options: RunOptions) -> None:
         options.on_warning(text)
 
 
-def _go_on() -> bool:
-    return True
-
-
 def start(
     spark: SparkSession,
     script: Script,
@@ -214,86 +188,6 @@ def bucketed(packed: DataFrame, program: Program) -> DataFrame:
     return packed
 
 
-def finished(query: StreamingQuery, meanwhile: Callable[[], bool] = _go_on) -> None:
-    """Wait for the end; RunError with the cause where the query failed. meanwhile: is called again
-    and again; once it is False the query is stopped after its batch.
-
-    An interruption stops the query first: raised within a call to the JVM, as Spark's own
-    handler does it, it would cancel the batch and leave a broken connection.
-    """
-    try:
-        with jvm_failures(), interruptions() as interrupted:
-            while not query.awaitTermination(POLL_SECONDS):  # type: ignore[arg-type]
-                if interrupted.is_set():
-                    raise KeyboardInterrupt
-                if not meanwhile():
-                    _stop_after_batch(query)
-    except KeyboardInterrupt:
-        query.stop()
-        raise
-    except StreamingQueryException as failure:
-        raise RunError(cause(str(failure))) from failure
-
-
-def _stop_after_batch(query: StreamingQuery) -> None:
-    """Once the batch under way is committed. One that has begun since is run again by the next
-    start, under its number."""
-    committed = _committed(query)
-    while query.isActive and query.status["isTriggerActive"] and _committed(query) == committed:
-        time.sleep(POLL_SECONDS / 4)
-    query.stop()
-
-
-def _committed(query: StreamingQuery) -> int | None:
-    """The last batch that was."""
-    progress = query.lastProgress
-    return None if progress is None else progress.batchId
-
-
-@contextmanager
-def interruptions() -> Iterator[threading.Event]:
-    """Set by Ctrl-C, which raises nothing then; in the main thread, which alone is interrupted."""
-    interrupted = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted
-        return
-    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def patiently(
-    begin: Callable[[], StreamingQuery], meanwhile: Callable[[], bool] = _go_on, tries: int = 3
-) -> None:
-    """Run to the end, and go on where Spark gave up waiting for a Python worker.
-
-    Its patience is 10 s and cannot be set, which a busy machine exceeds. The batch
-    it left runs again, as after any other crash.
-    """
-    for left in reversed(range(tries)):
-        try:
-            finished(begin(), meanwhile)
-            return
-        except RunError as failure:
-            if UNCONNECTED not in str(failure) or not left:
-                raise
-
-
-def cause(text: str) -> str:
-    """Of a long trace the line of our own error, else Python's last one, else the first line.
-
-    >>> cause("failed:\\nTraceback (most recent call last):\\n  File …\\nOSError: full\\n")
-    'OSError: full'
-    """
-    own = [line for line in text.splitlines() if line.startswith("sqlwin.errors.")]
-    if own:
-        return own[-1].split(": ", 1)[-1]
-    raised = _RAISED.findall(text)
-    return raised[-1] if raised else text.splitlines()[0].partition(_TRACE)[0].rstrip(": ")
-
-
 def delivered(
     program: Program, on_batch: OnBatch, folder: Folder | None = None
 ) -> Callable[[DataFrame, int], None]:
@@ -324,50 +218,6 @@ def _left(program: Program, before: After, done: Iterable[Done]) -> After:
             watermarks[number_of(each.stage, first)] = watermark
         deadlines += [each.deadline] if each.deadline is not None else []
     return After(watermarks, min(deadlines, default=None))
-
-
-def collected(program: Program, frame: DataFrame) -> dict[int, QueryBatch]:
-    """A batch's rows on the driver, by query, in the order of buckets."""
-    began = time.perf_counter()
-    rows = sorted(frame.collect(), key=lambda row: (row.query, row.bucket))
-    seconds = time.perf_counter() - began
-    results: dict[int, QueryBatch] = {}
-    for query in dict.fromkeys(row.query for row in rows):
-        mine = [row for row in rows if row.query == query]
-        empty = OutputProjection(program.lowered[query]).nothing()
-        progress: dict[int, list[pl.DataFrame]] = {}
-        for row in mine:
-            if row.kind == RESULTS:
-                progress.setdefault(row.bucket, []).append(decode(row.payload))
-        errors = [decode(row.payload) for row in mine if row.kind == ERRORS]
-        done = [Done.load(row.payload) for row in mine if row.kind == DONE]
-        results[query] = QueryBatch(
-            _retractions_first([pl.concat(part) for part in progress.values()])
-            if progress
-            else empty,
-            pl.concat([no_rejects(), *errors]),
-            done,
-            tuple(bytes(row.payload).decode() for row in mine if row.kind == WARNING),
-            _operators(program, done),
-            seconds,
-        )
-    return results
-
-
-def _operators(program: Program, done: list[Done]) -> tuple[OperatorMetrics, ...]:
-    """Of the stages of a query, those below first, all buckets together."""
-    found: dict[int, OperatorCounts] = {}
-    for one in sorted(done, key=lambda one: program.places[one.stage][1]):
-        counts = OperatorCounts(**one.counts)  # type: ignore[arg-type]
-        found[one.stage] = found.get(one.stage, OperatorCounts()) + counts
-    return tuple(
-        OperatorMetrics(name_of(program.lowered[stage]), **asdict(each))
-        for stage, each in found.items()
-    )
-
-
-def _retractions_first(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    return retractions_first(parts, ["row_key"], pl.col("op") == "-D")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned
 from sqlwin.runtime.connectors.progress import OnWarning, Summary
 from sqlwin.runtime.rows.malformed import limit
 from sqlwin.spark.run import run
-from sqlwin.spark.session import needed
+from sqlwin.spark.session.local import needed
 from sqlwin.sql.sources.files import Infer
 
 Take = Callable[[pl.DataFrame], None]

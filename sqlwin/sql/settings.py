@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.options.connectors import is_positive
 from sqlwin.plan.options.elsewhere import SETTINGS as OF_ANOTHER
+from sqlwin.plan.options.option import is_positive
 from sqlwin.plan.options.settings import FIXED, SETTINGS, SPARK
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.sql.binding import Binding

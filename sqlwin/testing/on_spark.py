@@ -29,11 +29,12 @@ from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import delivered
 from sqlwin.runtime.rows.instants import micros
-from sqlwin.spark.delivery import QueryBatch
-from sqlwin.spark.run import patiently, start
-from sqlwin.spark.session import local_session
-from sqlwin.spark.step_source import Step as Fed
-from sqlwin.spark.step_source import StepSource
+from sqlwin.spark.awaiting import patiently
+from sqlwin.spark.run import start
+from sqlwin.spark.session.local import local_session
+from sqlwin.spark.sinks.delivery import QueryBatch
+from sqlwin.spark.sources.step_source import Step as Fed
+from sqlwin.spark.sources.step_source import StepSource
 from sqlwin.testing.cells import of_arrow
 from sqlwin.testing.feeds import rows
 from sqlwin.testing.golden import Golden, Step

@@ -107,7 +107,7 @@ def test_every_block_says_what_it_is() -> None:
 @pytest.mark.spark
 def test_the_dataframe_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the README has it, but for where the orders are: the JVM was started elsewhere."""
-    from sqlwin.spark.session import local_session  # here, so that only this test needs Java
+    from sqlwin.spark.session.local import local_session  # here, so that only this test needs Java
 
     local_session(2)  # the one that is there already, if there is one; the example's is the same
     example = next(b for b in blocks("python") if "sqlwin.spark.query" in b.text)

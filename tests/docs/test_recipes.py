@@ -91,7 +91,7 @@ def test_a_recipe_of_postgres_runs(
 def test_a_recipe_of_spark_runs(
     folder: Path, capsys: pytest.CaptureFixture[str], block: Block
 ) -> None:
-    from sqlwin.spark.session import local_session
+    from sqlwin.spark.session.local import local_session
 
     local_session(2)  # which the recipe's builder finds
     ran(block.text.replace('json("landing")', f"json({os.fspath(folder / 'landing')!r})"))

@@ -20,7 +20,7 @@ from sqlwin.errors import InputError, RunError
 from sqlwin.plan.resume.compatibility import why_not
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 
 STREAM = """CREATE STREAM orders (
   product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND

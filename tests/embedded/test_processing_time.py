@@ -15,7 +15,7 @@ from sqlwin.errors import InputError, StateError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 from tests.support.embedded.runs import interrupt, land
 
 STREAM = """

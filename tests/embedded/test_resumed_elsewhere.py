@@ -13,7 +13,7 @@ import pytest
 from sqlwin.embedded.run import PROGRESS, run
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 from tests.support.embedded.runs import SCRIPT, land
 
 

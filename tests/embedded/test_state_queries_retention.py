@@ -13,7 +13,7 @@ import sqlwin
 from sqlwin.embedded.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 
 STREAM = """
 CREATE STREAM orders (

@@ -14,7 +14,7 @@ from sqlwin.embedded.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import QueryError, StateError
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs, SqliteBlobs
+from sqlwin.state.blobs.blobs import DictBlobs, SqliteBlobs
 from sqlwin.state.contract import Blobs
 from tests.support.embedded.ttl import GONE, STAYS, said
 

@@ -12,7 +12,7 @@ from sqlwin.embedded.checkpoint_reader import state
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import StateError
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs, SqliteBlobs
+from sqlwin.state.blobs.blobs import DictBlobs, SqliteBlobs
 from sqlwin.state.contract import Blobs
 from tests.support.embedded.ttl import GONE, STAYS, said
 

@@ -12,7 +12,7 @@ from sqlwin.embedded.run import PROGRESS, run
 from sqlwin.errors import StateError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 from sqlwin.state.contract import Blobs
 from tests.support.embedded.orders import A_MINUTE_EACH, push, stored
 from tests.support.embedded.runs import SCRIPT, land

@@ -28,7 +28,7 @@ from unittest.mock import patch
 from sqlwin.errors import RunError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.spark import run as running
-from sqlwin.spark import session
+from sqlwin.spark.session import local as session
 from sqlwin.spark.workers.fork_client import SERVER
 from sqlwin.spark.workers.launch import worker_python
 from sqlwin.sql import script

@@ -27,7 +27,7 @@ from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.files.lock import locked
 from sqlwin.sql import script
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 from tests.faults.flips import Ground, case, prepared
 from tests.support.embedded.orders import A_MINUTE_EACH, emissions, push, stored
 from tests.support.embedded.runs import SCRIPT, land

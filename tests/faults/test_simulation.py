@@ -10,7 +10,7 @@ import pytest
 from sqlwin.embedded import query_position
 from sqlwin.errors import StateError
 from sqlwin.runtime.files import atomic_files
-from sqlwin.state.blobs import SqliteBlobs
+from sqlwin.state.blobs.blobs import SqliteBlobs
 from tests.faults.simulation import HOSTS, Run, kept, runs, simulate
 
 QUICK, MORE = 25, 100

@@ -148,7 +148,7 @@ def configured(spark: SparkSession) -> SparkSession:
 @contextmanager
 def session() -> Iterator[SparkSession]:
     """With the settings that answers are recorded with; the active one, until the end."""
-    from sqlwin.spark.session import activated, local_session
+    from sqlwin.spark.session.local import activated, local_session
 
     beside = local_session(1)
     try:

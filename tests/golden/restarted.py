@@ -17,7 +17,7 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.output_projection import OutputProjection
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.testing.cells import of_arrow
 from sqlwin.testing.golden import START_OF_CLOCK, Step
 from sqlwin.testing.in_process import Plain, do, windows

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.folds.moments import Moment
+from sqlwin.kernels.folds.statistics.moments import Moment
 from sqlwin.kernels.frames import frames_of
 from sqlwin.schema import polars_type
 from sqlwin.windows import Frame, Unit

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlwin.kernels import frames as module
 from sqlwin.kernels.dyadic import ADD, CHUNK, Operation, _check, fold_frames, levels_of
-from sqlwin.kernels.folds.moments import CHAN
+from sqlwin.kernels.folds.statistics.moments import CHAN
 from sqlwin.kernels.frames import Frames, frames_of, parts_of
 from sqlwin.windows import Exclude, Frame, Unit
 from tests.reference.kernels.rows import Row

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlwin.kernels import wavelet
 from sqlwin.kernels.firsts import blocks_of, sums_below
-from sqlwin.kernels.folds.quantiles import as_written, place, place_between
+from sqlwin.kernels.folds.full_state.quantiles import as_written, place, place_between
 from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.gather import among, chunks, lists_of, opened
 from sqlwin.kernels.wavelet import Wavelet, previous

@@ -13,7 +13,7 @@ import pytest
 
 from sqlwin.aggregates import signature
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.kernels.folds.quantiles import Quantile
+from sqlwin.kernels.folds.full_state.quantiles import Quantile
 from sqlwin.kernels.frames import Frames
 from sqlwin.schema import Order
 

@@ -16,9 +16,9 @@ from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.policies import Early, Ttl, TtlTime, Update, Visibility
 from sqlwin.schema import TS
 from sqlwin.state.contract import Store
-from sqlwin.state.pair_store import PairStore
-from sqlwin.state.segments import SegmentStore
-from sqlwin.state.ttl_store import TtlStore
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.ttl.keyed_store import TtlStore
+from sqlwin.state.ttl.pair_store import PairStore
 from sqlwin.windows import AsOf
 from tests.properties.plan_ttl import CLEANUPS
 from tests.reference.joins.asof import ReferenceAsOf

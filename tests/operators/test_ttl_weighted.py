@@ -25,8 +25,8 @@ from sqlwin.plan.properties.facts import ttl_keys
 from sqlwin.policies import Early, Late, Ttl, TtlTime, Update, Visibility
 from sqlwin.schema import PLACE, WEIGHT
 from sqlwin.state.contract import Store
-from sqlwin.state.segments import SegmentStore
-from sqlwin.state.ttl_store import TtlStore
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.ttl.keyed_store import TtlStore
 from sqlwin.windows import Frame, Unit, Whole
 from tests.properties.plan_ttl import CLEANUPS
 from tests.reference.definitions.forgetting import Forgetting

@@ -19,7 +19,7 @@ from sqlwin.operators.windows.runner import TupleRunner
 from sqlwin.operators.windows.slider import TupleSlider
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.plan.properties.facts import window_policy
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.testing.cells import of_arrow
 from sqlwin.testing.difference import difference
 from tests.properties.emissions import after, emissions

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 
 BEGIN, SECOND = 1_704_099_600_000_000, 1_000_000
 STREAM = "CREATE STREAM orders (id BIGINT, k STRING, v BIGINT, pt AS PROCTIME());\n"

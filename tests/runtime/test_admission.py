@@ -11,7 +11,7 @@ from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.error_stream import WHOLE
 from sqlwin.schema import PART, SEQ, TS
 from sqlwin.state.contract import HORIZON
-from sqlwin.state.memory import MemoryStore
+from sqlwin.state.stores.memory import MemoryStore
 
 KEYS = (("k", pl.String()),)
 BY_TIME = Admission("orders", True, False, None, RowRetention(10), slice_width=5)

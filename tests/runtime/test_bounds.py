@@ -16,8 +16,8 @@ from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.size.estimate import Held, expected
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
-from sqlwin.state.codec import decode_segment, encode_segment
+from sqlwin.state.blobs.blobs import DictBlobs
+from sqlwin.state.segments.codec import decode_segment, encode_segment
 
 STORES = {"rows", "messages", "seen", "panes", "sessions", "revisions", "history", "base"}
 STORES |= {"past", "ring", "last", "counts", "sums", "top", "rankings", "ttl_entries"}

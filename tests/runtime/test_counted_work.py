@@ -20,9 +20,9 @@ from polars.lazyframe.frame import LazyFrame
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
-from sqlwin.state.memory import MemoryStore
-from sqlwin.state.segments import SegmentStore
+from sqlwin.state.blobs.blobs import DictBlobs
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.stores.memory import MemoryStore
 
 BATCHES, ROWS, KEYS = 10, 100, 20
 BEGIN = datetime(2024, 1, 1, tzinfo=timezone.utc)

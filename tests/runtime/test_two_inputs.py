@@ -15,7 +15,7 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.lowering.chain import Lowering, chain
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.contract import Blobs
 from tests.support.runtime.two_inputs import QUERY, both, stream, themselves
 from tests.support.spark.scripts import script

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from sqlwin.errors import RunError
-from sqlwin.spark.dataframes import SparkQuery
+from sqlwin.spark.dataframes.query import SparkQuery
 from sqlwin.sql import script
 
 OTHER = """
 import sys
 from pathlib import Path
-from sqlwin.spark.checkpoint_lock import checkpoint_locked
+from sqlwin.spark.checkpoint.lock import checkpoint_locked
 with checkpoint_locked(Path(sys.argv[1])):
     pass
 """

@@ -18,11 +18,12 @@ import sqlwin.spark
 from sqlwin.errors import RunError, StateError
 from sqlwin.plan.properties.facts import window_policy
 from sqlwin.runtime.files.lock import locked
-from sqlwin.spark.bucket import StateBlobs
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.offsets import Offset
-from sqlwin.spark.program import MANIFEST, SOURCE_TEXT, Program, as_checkpointed
-from sqlwin.spark.progress import After, leave
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.manifest import MANIFEST, SOURCE_TEXT, as_checkpointed
+from sqlwin.spark.checkpoint.progress import After, leave
+from sqlwin.spark.sources.offsets import Offset
+from sqlwin.spark.stages.bucket import StateBlobs
+from sqlwin.spark.stages.program import Program
 from sqlwin.sql import script
 
 TEXT = """

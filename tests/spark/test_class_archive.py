@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.spark import class_archive
+from sqlwin.spark.session import class_archive
 
 WHOLE = b"\xba\xab\x0b\xf0and classes"
 

@@ -10,7 +10,7 @@ import pytest
 
 import sqlwin.spark
 from sqlwin.errors import InputError
-from sqlwin.spark.dataframes import SparkQuery
+from sqlwin.spark.dataframes.query import SparkQuery
 from sqlwin.sql import script
 
 TEXT = "CREATE STREAM s (n INT); SELECT n FROM s"

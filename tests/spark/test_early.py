@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.spark.session import local_settings
+from sqlwin.spark.session.local import local_settings
 from sqlwin.spark.workers import early
 from sqlwin.spark.workers.fork_client import SERVER
 from sqlwin.spark.workers.launch import worker_python
@@ -85,9 +85,12 @@ def test_a_busy_machine_has_minutes() -> None:
 @pytest.mark.parametrize(
     ("module", "without"),
     [
-        ("sqlwin.spark.source", {"numpy", "polars", "pyarrow", "duckdb", "sqlglot", "lark"}),
-        ("sqlwin.spark.reader", {"duckdb", "sqlglot", "lark", "pandas", "sqlwin.sql"}),
-        ("sqlwin.spark.bucket", {"duckdb", "sqlglot", "lark", "sqlwin.sql"}),
+        (
+            "sqlwin.spark.sources.source",
+            {"numpy", "polars", "pyarrow", "duckdb", "sqlglot", "lark"},
+        ),
+        ("sqlwin.spark.sources.reader", {"duckdb", "sqlglot", "lark", "pandas", "sqlwin.sql"}),
+        ("sqlwin.spark.stages.bucket", {"duckdb", "sqlglot", "lark", "sqlwin.sql"}),
         ("sqlwin.spark.workers.early", {"pyspark", "numpy"}),
     ],
 )
@@ -102,7 +105,11 @@ def imported(module: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("module", "most"),
-    [("sqlwin.spark.source", 5), ("sqlwin.spark.reader", 225), ("sqlwin.spark.bucket", 200)],
+    [
+        ("sqlwin.spark.sources.source", 5),
+        ("sqlwin.spark.sources.reader", 225),
+        ("sqlwin.spark.stages.bucket", 200),
+    ],
 )
 def test_modules_of_a_process_of_spark(module: str, most: int) -> None:
     assert sum(name.partition(".")[0] == "sqlwin" for name in imported(module)) <= most

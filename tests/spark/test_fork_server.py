@@ -85,7 +85,7 @@ def test_it_has_its_arguments_environment_folder_and_streams(start: Start, tmp_p
     worker = start(
         "import os, sys\n"
         "print(sys.argv[1:], os.environ['OF_IT'], os.getcwd(), sys.stdin.read(), __name__)\n"
-        "print('on stderr', 'sqlwin.spark.bucket' in sys.modules, file=sys.stderr)\n",
+        "print('on stderr', 'sqlwin.spark.stages.bucket' in sys.modules, file=sys.stderr)\n",
         "a b",
         "c",
     )
@@ -175,6 +175,6 @@ def test_without_a_server_it_is_plain_python(
     with socket.socket(socket.AF_UNIX) as nobody:
         nobody.bind(str(tmp_path / "socket"))
     gone_server = {**server, SERVER: str(tmp_path / "socket")}
-    text = "import sys\nprint('sqlwin.spark.bucket' in sys.modules)"
+    text = "import sys\nprint('sqlwin.spark.stages.bucket' in sys.modules)"
     for environment in (gone_server, {**server, SERVER: ""}):
         assert start(text, environment=environment).communicate()[0] == "False\n"

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import sqlwin.spark
 from sqlwin.python_aggregates import PythonAggregate
-from sqlwin.spark.delivery import QueryBatch
+from sqlwin.spark.sinks.delivery import QueryBatch
 
 PRODUCT = PythonAggregate(
     "product_of",

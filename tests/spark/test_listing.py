@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from sqlwin.runtime.connectors.sources import source_of
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Listing
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.sources.listing import Listing
 from sqlwin.sql import script
 
 TEXT = """CREATE STREAM orders (n BIGINT) WITH (path = 'orders/*.jsonl');

@@ -11,9 +11,9 @@ import pytest
 
 from sqlwin.errors import StateError
 from sqlwin.runtime.files.lock import locked
-from sqlwin.spark import checkpoint
-from sqlwin.spark.checkpoint import _find
-from sqlwin.spark.moved import _sums, in_place, is_moved
+from sqlwin.spark.checkpoint import state_queries as checkpoint
+from sqlwin.spark.checkpoint.moved import _sums, in_place, is_moved
+from sqlwin.spark.checkpoint.state_queries import _find
 from tests.support.state.checkpoint_fixtures import FOLDER
 
 MADE = FOLDER / "checkpoint_v5_spark" / "state" / "spark"

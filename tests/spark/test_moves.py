@@ -14,9 +14,9 @@ from sqlwin.embedded.run import run as run_embedded
 from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.files.lock import locked
-from sqlwin.spark import moves
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.imports import note
+from sqlwin.spark.checkpoint import moves
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.imports import note
 from sqlwin.spark.run import run
 from tests.support.runtime.moves import Moved, question
 

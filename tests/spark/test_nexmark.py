@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 
 from sqlwin.runtime.nexmark.sequence import TABLES
-from sqlwin.spark.offsets import Offset
-from sqlwin.spark.program import Program
-from sqlwin.spark.progress import After, leave
-from sqlwin.spark.read import packed
-from sqlwin.spark.reader import Part, ScriptReader
-from sqlwin.spark.row_kinds import ROWS
-from sqlwin.spark.source import Settings
-from sqlwin.spark.wire import decode
+from sqlwin.spark.checkpoint.progress import After, leave
+from sqlwin.spark.sources.offsets import Offset
+from sqlwin.spark.sources.read import packed
+from sqlwin.spark.sources.reader import Part, ScriptReader
+from sqlwin.spark.sources.source import Settings
+from sqlwin.spark.stages.program import Program
+from sqlwin.spark.stages.row_kinds import ROWS
+from sqlwin.spark.stages.wire import decode
 from sqlwin.sql import script
 
 STREAMS = "".join(

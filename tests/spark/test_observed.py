@@ -12,7 +12,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 import sqlwin.spark
-from sqlwin.spark.observed import MOST, observed
+from sqlwin.spark.sinks.observed import MOST, observed
 from tests.support.spark_orders import GROUPED, Taken, land, orders
 
 CHAIN = """

@@ -16,8 +16,8 @@ import sqlwin.spark
 from sqlwin.errors import InputError, RunError
 from sqlwin.runtime.connectors.metrics import QueryMetrics
 from sqlwin.schema import TIMESTAMP, Column
-from sqlwin.spark.dataframe_schema import DELAY, stream_of, undeclared
-from sqlwin.spark.dataframes import SparkQuery
+from sqlwin.spark.dataframes.query import SparkQuery
+from sqlwin.spark.dataframes.schema import DELAY, stream_of, undeclared
 from sqlwin.sql import script
 from tests.support.spark_orders import GROUPED, Taken, land, orders
 

@@ -13,15 +13,15 @@ from pyspark.sql import SparkSession
 import sqlwin.spark
 from sqlwin.errors import InputError, RunError
 from sqlwin.runtime.files.pieces import pieces
-from sqlwin.spark.bucket import work
-from sqlwin.spark.delivery import QueryBatch
-from sqlwin.spark.program import Program
-from sqlwin.spark.read import Reading, packed
-from sqlwin.spark.row_kinds import RESULTS
 from sqlwin.spark.run import start
-from sqlwin.spark.wire import decode
+from sqlwin.spark.sinks.delivery import QueryBatch
+from sqlwin.spark.sources.read import Reading, packed
+from sqlwin.spark.stages.bucket import work
+from sqlwin.spark.stages.program import Program
+from sqlwin.spark.stages.row_kinds import RESULTS
+from sqlwin.spark.stages.wire import decode
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from tests.faults.spark_kills import Kill, Run
 from tests.support.embedded.runs import land
 

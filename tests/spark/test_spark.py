@@ -24,10 +24,10 @@ from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.tasks.task import Task
 from sqlwin.schema import PART, SEQ
-from sqlwin.spark.dataframes import query_over
-from sqlwin.spark.delivery import QueryBatch
+from sqlwin.spark.dataframes.query import query_over
 from sqlwin.spark.run import run, start
-from sqlwin.spark.step_source import Step, StepSource
+from sqlwin.spark.sinks.delivery import QueryBatch
+from sqlwin.spark.sources.step_source import Step, StepSource
 from tests.support.spark.scripts import orders, script, sliding, tumble
 
 pytestmark = pytest.mark.spark
@@ -262,7 +262,7 @@ def test_a_query_is_sql_over_streaming_dataframes(spark: SparkSession, tmp_path:
 
 @pytest.mark.long
 def test_state_outlives_the_cache(spark: SparkSession, tmp_path: Path) -> None:
-    from sqlwin.spark.segment_cache import default_folder
+    from sqlwin.spark.stages.segment_cache import default_folder
 
     shown: list[pl.DataFrame] = []
     options = RunOptions(tmp_path, tmp_path / "checkpoint", show=shown.append)

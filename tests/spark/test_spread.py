@@ -15,22 +15,24 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlwin.errors import RunError
 from sqlwin.instants import SECOND
 from sqlwin.schema import PART
-from sqlwin.spark.bucket import BucketProcessor, work
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.offsets import Offset
-from sqlwin.spark.pack import packed as packed_whole
-from sqlwin.spark.program import MANIFEST, Program, as_checkpointed
-from sqlwin.spark.progress import After, leave
-from sqlwin.spark.read import StepReading, packed
-from sqlwin.spark.reader import ScriptReader
-from sqlwin.spark.row_kinds import COLUMNS, RAW
-from sqlwin.spark.run import collected, program_of, sourced
-from sqlwin.spark.source import Settings
-from sqlwin.spark.stage_output import PAYLOADS
-from sqlwin.spark.step_source import Step, StepSource
-from sqlwin.spark.wire import Packed, decode
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.manifest import MANIFEST, as_checkpointed
+from sqlwin.spark.checkpoint.progress import After, leave
+from sqlwin.spark.dataframes.pack import packed as packed_whole
+from sqlwin.spark.run import program_of, sourced
+from sqlwin.spark.sinks.collected import collected
+from sqlwin.spark.sources.offsets import Offset
+from sqlwin.spark.sources.read import StepReading, packed
+from sqlwin.spark.sources.reader import ScriptReader
+from sqlwin.spark.sources.source import Settings
+from sqlwin.spark.sources.step_source import Step, StepSource
+from sqlwin.spark.stages.bucket import BucketProcessor, work
+from sqlwin.spark.stages.program import Program
+from sqlwin.spark.stages.row_kinds import COLUMNS, RAW
+from sqlwin.spark.stages.stage_output import PAYLOADS
+from sqlwin.spark.stages.wire import Packed, decode
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 
 START = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
 STREAM = """CREATE STREAM {name} (who STRING, n BIGINT, ts TIMESTAMP,

@@ -18,7 +18,7 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, StateError
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
 from sqlwin.runtime.files.sealed_text import read_text, write_text
-from sqlwin.spark.checkpoint import _Batches, status
+from sqlwin.spark.checkpoint.state_queries import _Batches, status
 from sqlwin.spark.run import start
 from sqlwin.sql import script
 

@@ -15,17 +15,17 @@ import pytest
 from sqlwin.instants import MINUTE
 from sqlwin.runtime.files.pieces import Piece, pieces
 from sqlwin.runtime.lowering.chain import chain
-from sqlwin.spark import program as programs
-from sqlwin.spark.bucket import work
-from sqlwin.spark.pack import packed as packed_whole
-from sqlwin.spark.program import Program, load
-from sqlwin.spark.progress import After, number_of
-from sqlwin.spark.read import Reading, StepReading, packed
-from sqlwin.spark.row_kinds import DONE, ERRORS, RESULTS
+from sqlwin.spark.checkpoint.progress import After, number_of
+from sqlwin.spark.dataframes.pack import packed as packed_whole
 from sqlwin.spark.run import _left
-from sqlwin.spark.step_source import Step, StepSource
-from sqlwin.spark.wire import Done, Packed, decode
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.spark.sources.read import Reading, StepReading, packed
+from sqlwin.spark.sources.step_source import Step, StepSource
+from sqlwin.spark.stages import program as programs
+from sqlwin.spark.stages.bucket import work
+from sqlwin.spark.stages.program import Program, load
+from sqlwin.spark.stages.row_kinds import DONE, ERRORS, RESULTS
+from sqlwin.spark.stages.wire import Done, Packed, decode
+from sqlwin.state.blobs.blobs import DictBlobs
 from tests.support.runtime.two_inputs import QUERY, both, themselves
 from tests.support.spark.scripts import script
 

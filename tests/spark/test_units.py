@@ -26,24 +26,25 @@ from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sources import FileSource, source_of
 from sqlwin.runtime.files.pieces import copied, pieces
 from sqlwin.spark import run as running
-from sqlwin.spark.bucket import work
-from sqlwin.spark.buckets import bucket_of, cut, hashes, labels, partition_of
-from sqlwin.spark.folder import Folder
-from sqlwin.spark.listing import Listing
-from sqlwin.spark.offsets import Offset
-from sqlwin.spark.pack import packed
-from sqlwin.spark.program import Program, as_checkpointed
-from sqlwin.spark.progress import After, leave
-from sqlwin.spark.read import Packer, Reading
-from sqlwin.spark.read import packed as packed_files
-from sqlwin.spark.reader import ScriptReader
-from sqlwin.spark.row_kinds import ERRORS, RESULTS, WARNING
-from sqlwin.spark.run import UNCONNECTED, cause, finished, patiently
-from sqlwin.spark.segment_cache import HostCache
-from sqlwin.spark.source import Settings
-from sqlwin.spark.wire import decode, encode
+from sqlwin.spark.awaiting import UNCONNECTED, cause, finished, patiently
+from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.manifest import as_checkpointed
+from sqlwin.spark.checkpoint.progress import After, leave
+from sqlwin.spark.dataframes.pack import packed
+from sqlwin.spark.sources.listing import Listing
+from sqlwin.spark.sources.offsets import Offset
+from sqlwin.spark.sources.read import Packer, Reading
+from sqlwin.spark.sources.read import packed as packed_files
+from sqlwin.spark.sources.reader import ScriptReader
+from sqlwin.spark.sources.source import Settings
+from sqlwin.spark.stages.bucket import work
+from sqlwin.spark.stages.buckets import bucket_of, cut, hashes, labels, partition_of
+from sqlwin.spark.stages.program import Program
+from sqlwin.spark.stages.row_kinds import ERRORS, RESULTS, WARNING
+from sqlwin.spark.stages.segment_cache import HostCache
+from sqlwin.spark.stages.wire import decode, encode
 from sqlwin.sql import script as bound
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from tests.support.spark.scripts import orders, script, sliding, tumble
 
 KEYS = pl.DataFrame(

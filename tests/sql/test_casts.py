@@ -11,7 +11,7 @@ import pytest
 import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Describe
-from sqlwin.plan.options.connectors import is_positive
+from sqlwin.plan.options.option import is_positive
 from sqlwin.sql import script
 from sqlwin.sql.text.depth import MESSAGE
 

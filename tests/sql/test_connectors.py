@@ -12,7 +12,8 @@ import pytest
 import sqlwin
 from sqlwin.errors import QueryError
 from sqlwin.plan.options import elsewhere
-from sqlwin.plan.options.connectors import FALSE, SINKS, STREAMS, TRUE, Connectors, boolean, table
+from sqlwin.plan.options.connectors import SINKS, STREAMS, Connectors, table
+from sqlwin.plan.options.option import FALSE, TRUE, boolean
 from sqlwin.plan.properties.facts import sources_of
 from sqlwin.runtime.connectors.option_reader import read_options
 from sqlwin.runtime.connectors.sources import source_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.state.blobs import DictBlobs, SqliteBlobs
+from sqlwin.state.blobs.blobs import DictBlobs, SqliteBlobs
 from sqlwin.state.contract import Blobs
 
 

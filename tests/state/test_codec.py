@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.errors import StateError
-from sqlwin.state import codec
-from sqlwin.state.codec import decode_segment, encode_segment, read_header, schema_print
+from sqlwin.state.segments import codec
+from sqlwin.state.segments.codec import decode_segment, encode_segment, read_header, schema_print
 from tests.support.draws import one_in
 from tests.support.state.segment_fixtures import ROWS, SCHEMA, known, path
 

@@ -11,7 +11,7 @@ from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import Layout, Store
-from sqlwin.state.memory import MemoryStore
+from sqlwin.state.stores.memory import MemoryStore
 from tests.support.state.stores import COMBINES, LAYOUT, STORES, Row, frame, keys
 
 ALL = (-(10**30), 10**30)

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.state.blobs import DictBlobs
-from sqlwin.state.cut_log import MAX_BLOBS
-from sqlwin.state.index import Index
-from sqlwin.state.memory import MemoryStore
-from sqlwin.state.segments import SegmentStore
+from sqlwin.state.blobs.blobs import DictBlobs
+from sqlwin.state.segments.cut_log import MAX_BLOBS
+from sqlwin.state.segments.index import Index
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.stores.memory import MemoryStore
 from tests.support.state.stores import COMBINES, LAYOUT, Row, frame, horizons
 
 ALL = (-(10**30), 10**30)

@@ -10,15 +10,15 @@ import pytest
 from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
-from sqlwin.state.blobs import DictBlobs
-from sqlwin.state.codec import decode_segment
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
-from sqlwin.state.lifetimes import LATEST, Lifetimes
-from sqlwin.state.segments import SegmentStore
-from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
-from sqlwin.state.ttl_entries import ttl_layout
-from sqlwin.state.ttl_store import TtlStore, lived
+from sqlwin.state.segments.codec import decode_segment
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.ttl.entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl.entries import ttl_layout
+from sqlwin.state.ttl.keyed_store import TtlStore, lived
+from sqlwin.state.ttl.lifetimes import LATEST, Lifetimes
 
 LAYOUT = Layout(
     "logins", (("t", pl.Int64()), ("user", pl.String()), ("n", pl.Int64())), ("user",), ("t",), 10

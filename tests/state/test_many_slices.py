@@ -6,7 +6,7 @@ import polars as pl
 
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Layout
-from sqlwin.state.memory import MemoryStore
+from sqlwin.state.stores.memory import MemoryStore
 
 LAYOUT = Layout("last", (("t", pl.Int64()), ("x", pl.Int64())), (), ("t",), 10)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlwin.state.blobs import DictBlobs
-from sqlwin.state.compaction import merge_from
-from sqlwin.state.index import Index
-from sqlwin.state.segments import SegmentStore
+from sqlwin.state.blobs.blobs import DictBlobs
+from sqlwin.state.segments.compaction import merge_from
+from sqlwin.state.segments.index import Index
+from sqlwin.state.segments.store import SegmentStore
 from tests.support.state.stores import COMBINES, LAYOUT, Row, frame
 
 

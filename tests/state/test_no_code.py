@@ -13,8 +13,8 @@ import pytest
 import sqlwin
 from sqlwin.errors import StateError
 from sqlwin.plan.ir.source_text import SourceText
-from sqlwin.state import codec
-from sqlwin.state.codec import decode_segment, encode_segment
+from sqlwin.state.segments import codec
+from sqlwin.state.segments.codec import decode_segment, encode_segment
 
 ROOT = Path(sqlwin.__file__).parent
 RUNS = ("pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib", "runpy", "imp")

@@ -16,7 +16,7 @@ import pytest
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.sql import script
-from sqlwin.state.codec import schema_print
+from sqlwin.state.segments.codec import schema_print
 
 PLANS: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parent / "fixtures" / "plans_0.2.0.json").read_text(encoding="utf-8")

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from sqlwin.errors import StateError
-from sqlwin.state.blobs import DictBlobs, SqliteBlobs
-from sqlwin.state.cache import RecentSegments
+from sqlwin.state.blobs.blobs import DictBlobs, SqliteBlobs
 from sqlwin.state.contract import Layout
-from sqlwin.state.index import INDEX_VERSION, Index
-from sqlwin.state.segments import SegmentStore
+from sqlwin.state.segments.cache import RecentSegments
+from sqlwin.state.segments.index import INDEX_VERSION, Index
+from sqlwin.state.segments.store import SegmentStore
 from tests.support.state.segment_fixtures import FOLDER
 from tests.support.state.stores import COMBINES, LAYOUT, Row, frame
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from sqlwin.errors import StateError
 from sqlwin.instants import SECOND
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import Store
-from sqlwin.state.memory import MemoryStore
-from sqlwin.state.segments import SegmentStore
-from sqlwin.state.session_store import (
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.stores.memory import MemoryStore
+from sqlwin.state.stores.session_store import (
     FROM,
     MIN_INTERVAL,
     UNTIL,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sqlwin.state.window_store import InMemoryWindowStore
+from sqlwin.state.stores.window_store import InMemoryWindowStore
 
 NOW, RETENTION, GRACE = 100, 20, 10
 

@@ -13,7 +13,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from sqlwin.state.window_store import Entry, InMemoryWindowStore
+from sqlwin.state.stores.window_store import Entry, InMemoryWindowStore
 from tests.support.draws import one_in
 
 pytestmark = pytest.mark.drawn

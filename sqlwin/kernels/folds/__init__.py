@@ -6,93 +6,110 @@
 >>> parts = rows.group_by("k", maintain_order=True).agg(total.lift())
 >>> total.finish(parts).to_list()
 [3, None]
+
+A process imports the folds that its query calls: those that most queries have are imported at
+once, the others when a query first calls them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
 
 from sqlwin.kernels.folds.base import Fold, FoldCall
-from sqlwin.kernels.folds.bits import Bits
-from sqlwin.kernels.folds.booleans import boolean
-from sqlwin.kernels.folds.collects import Collect, collected, nearest
-from sqlwin.kernels.folds.counts import Count
-from sqlwin.kernels.folds.distinct import distinct_of
-from sqlwin.kernels.folds.ends import Nth, TopK
-from sqlwin.kernels.folds.extremes import Extreme
-from sqlwin.kernels.folds.means import Mean, TryMean, mean_of_pairs
-from sqlwin.kernels.folds.modes import Mode
-from sqlwin.kernels.folds.moments import Moment
-from sqlwin.kernels.folds.pairs import STATISTICS, Pair
-from sqlwin.kernels.folds.picks import AtEdge, ByArg
+from sqlwin.kernels.folds.picks.extremes import Extreme
 from sqlwin.kernels.folds.python import Python
-from sqlwin.kernels.folds.quantiles import Quantile
-from sqlwin.kernels.folds.shapes import Shape
-from sqlwin.kernels.folds.sketches import DistinctSketch, PercentileSketch
-from sqlwin.kernels.folds.sums import Sum, TrySum
+from sqlwin.kernels.folds.sums.counts import Count
+from sqlwin.kernels.folds.sums.means import Mean, TryMean, mean_of_pairs
+from sqlwin.kernels.folds.sums.sums import Sum, TrySum
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import Order
 
 __all__ = ["FOLDS", "Fold", "FoldCall", "fold"]
 
 
-def _plain_or_distinct(plain: Callable[[FoldCall], Fold]) -> Callable[[FoldCall], Fold]:
-    return lambda call: distinct_of(call, plain) if call.distinct else plain(call)
+Make = Callable[[FoldCall], Fold]
 
 
-def _by_arg(call: FoldCall, greatest: bool) -> Fold:
-    return nearest(call, greatest) if call.params else ByArg(call, greatest)
+def _in(module: str, maker: str, **options: bool | int) -> Make:
+    """A fold of a module that few queries need."""
+
+    def make(call: FoldCall) -> Fold:
+        found: Fold = getattr(import_module(f"{__name__}.{module}"), maker)(call, **options)
+        return found
+
+    return make
 
 
-def _product(call: FoldCall) -> Fold:
-    from sqlwin.kernels.folds.products import Product  # few queries need it
+def _plain_or_distinct(plain: Make) -> Make:
+    def make(call: FoldCall) -> Fold:
+        if not call.distinct:
+            return plain(call)
+        from sqlwin.kernels.folds.full_state.distinct import distinct_of
 
-    return Product(call)
+        return distinct_of(call, plain)
+
+    return make
 
 
-FOLDS: dict[str, Callable[[FoldCall], Fold]] = {
+def _by_arg(greatest: bool) -> Make:
+    nearest = _in("full_state.collects", "nearest", greatest=greatest)
+    one = _in("picks.first_last", "ByArg", greatest=greatest)
+    return lambda call: nearest(call) if call.params else one(call)
+
+
+_MOMENTS, _SHAPES, _PAIRS = "statistics.moments", "statistics.shapes", "statistics.pairs"
+_MEDIAN = _plain_or_distinct(_in("full_state.quantiles", "Quantile", between=True))
+
+FOLDS: dict[str, Make] = {
     "count": _plain_or_distinct(Count),
     "sum": _plain_or_distinct(Sum),
     "avg": _plain_or_distinct(Mean),
     "try_sum": _plain_or_distinct(TrySum),
     "try_avg": _plain_or_distinct(TryMean),
-    "product": _plain_or_distinct(_product),
+    "product": _plain_or_distinct(_in("sums.products", "Product")),
     "min": lambda call: Extreme(call, greatest=False),
     "max": lambda call: Extreme(call, greatest=True),
-    "stddev_samp": _plain_or_distinct(lambda call: Moment(call, lost=1, root=True)),
-    "stddev_pop": _plain_or_distinct(lambda call: Moment(call, lost=0, root=True)),
-    "var_samp": _plain_or_distinct(lambda call: Moment(call, lost=1, root=False)),
-    "var_pop": _plain_or_distinct(lambda call: Moment(call, lost=0, root=False)),
-    "skewness": _plain_or_distinct(Shape),
-    "kurtosis": _plain_or_distinct(Shape),
-    **dict.fromkeys(STATISTICS, Pair),
+    "stddev_samp": _plain_or_distinct(_in(_MOMENTS, "Moment", lost=1, root=True)),
+    "stddev_pop": _plain_or_distinct(_in(_MOMENTS, "Moment", lost=0, root=True)),
+    "var_samp": _plain_or_distinct(_in(_MOMENTS, "Moment", lost=1, root=False)),
+    "var_pop": _plain_or_distinct(_in(_MOMENTS, "Moment", lost=0, root=False)),
+    "skewness": _plain_or_distinct(_in(_SHAPES, "Shape")),
+    "kurtosis": _plain_or_distinct(_in(_SHAPES, "Shape")),
+    **dict.fromkeys(("covar_samp", "covar_pop", "corr"), _in(_PAIRS, "Pair")),
+    **dict.fromkeys(
+        (
+            *("regr_count", "regr_sxx", "regr_syy", "regr_sxy"),
+            *("regr_slope", "regr_intercept", "regr_r2"),
+        ),
+        _in(_PAIRS, "Pair"),
+    ),
     "regr_avgy": lambda call: mean_of_pairs(call, 0),
     "regr_avgx": lambda call: mean_of_pairs(call, 1),
-    "first": lambda call: AtEdge(call, last=False),
-    "last": lambda call: AtEdge(call, last=True),
-    "nth_value": lambda call: Nth(call, last=False),
-    "nth_last": lambda call: Nth(call, last=True),
-    "bool_and": boolean,
-    "bool_or": boolean,
-    "bit_and": Bits,
-    "bit_or": Bits,
-    "bit_xor": _plain_or_distinct(Bits),
-    "arg_min": lambda call: _by_arg(call, greatest=False),
-    "arg_max": lambda call: _by_arg(call, greatest=True),
-    "top_k": TopK,
-    "approx_count_distinct": DistinctSketch,
-    "approx_percentile": PercentileSketch,
-    "median": _plain_or_distinct(lambda call: Quantile(call, between=True)),
-    "percentile_cont": _plain_or_distinct(lambda call: Quantile(call, between=True)),
-    "percentile_disc": lambda call: Quantile(call, between=False),
-    "mode": Mode,
-    "collect_list": collected,
-    "collect_set": lambda call: Collect(call, distinct=True),
-    "string_agg": partial(collected, joined=True),
+    "first": _in("picks.first_last", "AtEdge", last=False),
+    "last": _in("picks.first_last", "AtEdge", last=True),
+    "nth_value": _in("picks.ends", "Nth", last=False),
+    "nth_last": _in("picks.ends", "Nth", last=True),
+    "bool_and": _in("picks.booleans", "boolean"),
+    "bool_or": _in("picks.booleans", "boolean"),
+    "bit_and": _in("picks.bits", "Bits"),
+    "bit_or": _in("picks.bits", "Bits"),
+    "bit_xor": _plain_or_distinct(_in("picks.bits", "Bits")),
+    "arg_min": _by_arg(greatest=False),
+    "arg_max": _by_arg(greatest=True),
+    "top_k": _in("picks.ends", "TopK"),
+    "approx_count_distinct": _in("sketches.distinct_counts", "DistinctSketch"),
+    "approx_percentile": _in("sketches.percentiles", "PercentileSketch"),
+    "median": _MEDIAN,
+    "percentile_cont": _MEDIAN,
+    "percentile_disc": _in("full_state.quantiles", "Quantile", between=False),
+    "mode": _in("full_state.modes", "Mode"),
+    "collect_list": _in("full_state.collects", "collected"),
+    "collect_set": _in("full_state.collects", "Collect", distinct=True),
+    "string_agg": _in("full_state.collects", "collected", joined=True),
 }
 
 

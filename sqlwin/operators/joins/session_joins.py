@@ -39,7 +39,7 @@ from sqlwin.operators.state_queries import EDGES, SIDE, StateQuery, said
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.grouping import EXTENT
 from sqlwin.schema import INSTANT
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.stores.session_store import FROM, UNTIL
 
 
 @dataclass(frozen=True)

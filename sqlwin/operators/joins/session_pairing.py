@@ -36,7 +36,7 @@ from sqlwin.operators.joins.session_sides import OWN_FROM, OWN_UNTIL, SessionSid
 from sqlwin.operators.joins.sides import Arrivals
 from sqlwin.operators.sessions.spans import extent_of, within
 from sqlwin.schema import TS, empty
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.stores.session_store import FROM, UNTIL
 
 PART, PAIR = "__of_part", "__pair"
 Bounds = tuple[str, str]

@@ -47,7 +47,7 @@ from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.schema import TS
 from sqlwin.state.combine import last_written
-from sqlwin.state.session_store import FROM, UNTIL, session_layout
+from sqlwin.state.stores.session_store import FROM, UNTIL, session_layout
 from sqlwin.windows import Session, Unit
 
 REACHES = "__reaches"

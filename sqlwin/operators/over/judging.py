@@ -27,7 +27,7 @@ from sqlwin.operators.over.ordering import arrange
 from sqlwin.operators.over.partition_groups import PartitionGroup
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.schema import POSITION, TS
-from sqlwin.state.session_store import FROM
+from sqlwin.state.stores.session_store import FROM
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from sqlwin.operators.ranks.cohorts import RankedResults
 from sqlwin.operators.sessions.contents import SessionContents
 from sqlwin.operators.windows.grouping import ROWS
 from sqlwin.schema import INSTANT, PLACE, TS
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.stores.session_store import FROM, UNTIL
 
 
 class SessionResults(SupersededResults, RankedResults):

@@ -23,7 +23,7 @@ from sqlwin.operators.contract import DOUBT, DOUBT_PART, Stores
 from sqlwin.operators.sessions.spans import AT, REACH, RUN, met
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS
-from sqlwin.state.session_store import FROM, UNTIL, SessionStore
+from sqlwin.state.stores.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
 SPARE = 60 * SECOND

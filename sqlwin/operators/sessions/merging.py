@@ -29,7 +29,7 @@ from sqlwin.operators.sessions.judging import apart, with_doubt_of
 from sqlwin.operators.sessions.spans import REACH, RUN, first_of, met
 from sqlwin.operators.windows.grouping import FIRST, LAST, NUMBER_OF_SET, ROWS, Grouping, merges
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
-from sqlwin.state.session_store import FROM, UNTIL, SessionStore
+from sqlwin.state.stores.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Session, Unit
 
 SESSIONS = "sessions"

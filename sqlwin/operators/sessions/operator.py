@@ -45,7 +45,7 @@ from sqlwin.operators.windows.past import PastWindows
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import POSITION, REVISION, TS
 from sqlwin.state.records import least
-from sqlwin.state.session_store import UNTIL
+from sqlwin.state.stores.session_store import UNTIL
 from sqlwin.windows import Session, Unit
 
 

@@ -25,7 +25,7 @@ from sqlwin.operators.emitter.superseding import SupersedingLedger
 from sqlwin.operators.sessions.merging import Spans
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.sessions.state_queries import SessionQueries
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.stores.session_store import FROM, UNTIL
 
 
 @dataclass(frozen=True)

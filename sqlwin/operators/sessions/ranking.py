@@ -23,7 +23,7 @@ from sqlwin.operators.horizon import floored
 from sqlwin.operators.ranks.cohorts import RankedLedger
 from sqlwin.operators.sessions.emission import SessionResults
 from sqlwin.state.contract import HORIZON
-from sqlwin.state.session_store import UNTIL
+from sqlwin.state.stores.session_store import UNTIL
 
 
 @dataclass(frozen=True)

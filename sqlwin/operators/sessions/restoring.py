@@ -16,7 +16,7 @@ from sqlwin.operators.sessions.orphans import OrphanedSessions
 from sqlwin.operators.sessions.spans import within
 from sqlwin.operators.windows.contents import MESSAGES
 from sqlwin.schema import POSITION, TS
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.stores.session_store import FROM, UNTIL
 
 
 class SessionRestoring(OrphanedSessions):

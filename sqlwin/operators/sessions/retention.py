@@ -37,7 +37,7 @@ from sqlwin.operators.windows.contents import MESSAGES, PANES
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
 from sqlwin.state.contract import HORIZON, Store
-from sqlwin.state.session_store import FROM, SEGMENT, UNTIL, SessionStore
+from sqlwin.state.stores.session_store import FROM, SEGMENT, UNTIL, SessionStore
 
 ENDED = "__ended"
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from sqlwin.kernels.frames import Mask
 from sqlwin.kernels.sessions import runs_of
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.stores.session_store import FROM, UNTIL
 
 AT = "__at"
 REACH = "__reach"

@@ -25,7 +25,7 @@ from sqlwin.operators.sessions.spans import AT, NEW, REACH, RUN, extent_of, firs
 from sqlwin.operators.windows.contents import PANES
 from sqlwin.operators.windows.grouping import ROWS, merges
 from sqlwin.schema import POSITION, TS
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.stores.session_store import FROM, UNTIL
 
 STARTS, ENDS, WERE = "__starts", "__ends", "__were"
 

@@ -20,7 +20,7 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_k
 from sqlwin.operators.windows.closed import KEPT, ClosedWindows
 from sqlwin.operators.windows.contents import MESSAGES
 from sqlwin.operators.windows.past import PastWindows
-from sqlwin.state.session_store import FROM, UNTIL
+from sqlwin.state.stores.session_store import FROM, UNTIL
 
 
 class SessionQueries(SessionResults):

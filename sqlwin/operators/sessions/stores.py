@@ -31,8 +31,8 @@ from sqlwin.operators.windows.contents import PANES
 from sqlwin.operators.windows.stores import emitted, horizons, messages
 from sqlwin.policies import Policy
 from sqlwin.state.combine import last_written, merged
-from sqlwin.state.session_store import FROM, UNTIL, segment_interval, session_layout
 from sqlwin.state.slices import ENDLESS, slice_width
+from sqlwin.state.stores.session_store import FROM, UNTIL, segment_interval, session_layout
 
 OWN_GAPS = "how long a session goes on is each row's own to say"
 INT: pl.DataType = pl.Int64()

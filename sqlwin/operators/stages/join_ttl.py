@@ -43,11 +43,11 @@ from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Ttl, TtlTime, Update
 from sqlwin.schema import TS, WEIGHT
 from sqlwin.state.combine import last_written
-from sqlwin.state.join_ttl_entries import JoinTtlEntries, sides_of
-from sqlwin.state.lifetimes import Lifetimes
-from sqlwin.state.pair_store import PairStore, paired
-from sqlwin.state.ttl_entries import ttl_layout, ttl_store_name
-from sqlwin.state.ttl_store import TtlStore, lived
+from sqlwin.state.ttl.entries import ttl_layout, ttl_store_name
+from sqlwin.state.ttl.join_entries import JoinTtlEntries, sides_of
+from sqlwin.state.ttl.keyed_store import TtlStore, lived
+from sqlwin.state.ttl.lifetimes import Lifetimes
+from sqlwin.state.ttl.pair_store import PairStore, paired
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,10 @@ from sqlwin.operators.weights import effective
 from sqlwin.policies import Ttl, TtlTime
 from sqlwin.schema import TS, WEIGHT
 from sqlwin.state.combine import last_written
-from sqlwin.state.lifetimes import LATEST, Lifetimes
-from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
-from sqlwin.state.ttl_entries import ttl_layout
-from sqlwin.state.ttl_store import TtlStore, lived
+from sqlwin.state.ttl.entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl.entries import ttl_layout
+from sqlwin.state.ttl.keyed_store import TtlStore, lived
+from sqlwin.state.ttl.lifetimes import LATEST, Lifetimes
 
 CAME = "__came"
 

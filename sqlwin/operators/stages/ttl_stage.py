@@ -25,8 +25,8 @@ from abc import ABC, abstractmethod
 import polars as pl
 
 from sqlwin.operators.contract import Stores, Timed, next_full
-from sqlwin.state.join_ttl_entries import JoinTtlEntries
-from sqlwin.state.lifetimes import Lifetimes
+from sqlwin.state.ttl.join_entries import JoinTtlEntries
+from sqlwin.state.ttl.lifetimes import Lifetimes
 
 
 class TtlStage(ABC):

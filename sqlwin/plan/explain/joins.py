@@ -18,7 +18,7 @@ from sqlwin.plan.explain.policies import (
 from sqlwin.plan.explain.stage_warnings import never_final
 from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Join, Scan
-from sqlwin.plan.options.connectors import RELOAD
+from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.changelog import changing, corrected, lateness, replayed
 from sqlwin.plan.properties.facts import (
     arriving,

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from sqlwin.instants import START
 from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, WindowAggregate
-from sqlwin.plan.options.connectors import tunes
 from sqlwin.plan.options.sinks import changes, why_changing
+from sqlwin.plan.options.tuning import tunes
 from sqlwin.plan.properties.facts import (
     operator_of,
     plans_of,

@@ -39,9 +39,9 @@ from typing import Any
 from sqlwin.errors import InputError, StateError
 from sqlwin.runtime.checkpoint.task_state import check_version, parsed
 from sqlwin.runtime.files.file_progress import FileProgress
-from sqlwin.state.blobs import DictBlobs, PrefixedBlobs, SqliteBlobs
+from sqlwin.state.blobs.blobs import DictBlobs, PrefixedBlobs, SqliteBlobs
+from sqlwin.state.blobs.sqlite_file import check_kind
 from sqlwin.state.contract import Blobs
-from sqlwin.state.sqlite_file import check_kind
 
 EXPORT = "export"
 VERSION = 1

@@ -41,13 +41,13 @@ from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.runtime.checkpoint.task_state import METADATA, Metadata, TaskState
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import POSITION, WEIGHT
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.contract import Blobs
-from sqlwin.state.join_ttl_entries import life_of
-from sqlwin.state.pair_store import NOBODY
-from sqlwin.state.segments import SegmentStore
-from sqlwin.state.ttl_entries import LIFE, ttl_store_name
-from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.ttl.entries import LIFE, ttl_store_name
+from sqlwin.state.ttl.entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl.join_entries import life_of
+from sqlwin.state.ttl.pair_store import NOBODY
 
 BucketOf = Callable[[pl.DataFrame, tuple[str, ...], int], Iterable[int]]
 """Of rows, the columns that they are cut by, and the number of buckets: the bucket of each."""

@@ -37,10 +37,10 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.state_queries import QueryableState, StateQueries
 from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.contract import Layout
-from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
-from sqlwin.state.ttl_entries import ttl_store_name
+from sqlwin.state.ttl.entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl.entries import ttl_store_name
 
 BUCKET = "bucket"
 SIZES = {"rows": pl.Int64(), "bytes": pl.Int64(), "buckets": pl.Int64()}

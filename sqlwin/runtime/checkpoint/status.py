@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from sqlwin.instants import END, START, format_instant
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.plan.options.connectors import RELOAD, STATIC, connector_of
+from sqlwin.plan.options.connectors import STATIC, connector_of
+from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.runtime.files.ends import UNKNOWN, End
 from sqlwin.runtime.files.file_progress import FileProgress
 

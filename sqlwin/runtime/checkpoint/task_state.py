@@ -19,10 +19,10 @@ from sqlwin.operators.stages.changelog_normalizer import POSITIONS
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.state.contract import Blobs, SegmentCache, Store
-from sqlwin.state.memory import MemoryStore
-from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
-from sqlwin.state.ttl_entries import STORE as TTL_ENTRIES
-from sqlwin.state.ttl_entries import ttl_store_name
+from sqlwin.state.segments.store import SEGMENT_ROWS, SegmentStore
+from sqlwin.state.stores.memory import MemoryStore
+from sqlwin.state.ttl.entries import STORE as TTL_ENTRIES
+from sqlwin.state.ttl.entries import ttl_store_name
 
 METADATA = "header"
 TABLES = {TTL_ENTRIES, POSITIONS, ttl_store_name("left"), ttl_store_name("right")}

@@ -16,15 +16,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.ir.nodes import Script, Stream
-from sqlwin.plan.options.connectors import (
-    RELOAD,
-    STATIC,
-    STREAMS,
-    boolean,
-    check_whole,
-    connector_of,
-    duration,
-)
+from sqlwin.plan.options.checks import check_whole
+from sqlwin.plan.options.connectors import STATIC, STREAMS, connector_of
+from sqlwin.plan.options.option import boolean, duration
+from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.files.ends import Files

@@ -22,8 +22,8 @@ from typing import Any
 
 from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.files.atomic_files import replaced
-from sqlwin.state.seal import checksum
-from sqlwin.state.sqlite_file import TO_DO
+from sqlwin.state.blobs.seal import checksum
+from sqlwin.state.blobs.sqlite_file import TO_DO
 
 _LAST = re.compile(rb"\nchecksum ([0-9a-f]{32})\n\Z")
 

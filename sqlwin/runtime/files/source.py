@@ -16,7 +16,8 @@ import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.plan.options.connectors import DEBEZIUM, boolean
+from sqlwin.plan.options.connectors import DEBEZIUM
+from sqlwin.plan.options.option import boolean
 from sqlwin.runtime.formats import csv_lines, debezium, json_lines
 from sqlwin.runtime.formats.column_check import fit, no_names, repeated
 from sqlwin.runtime.formats.content import FAILURES, text

@@ -11,7 +11,8 @@ from sqlwin.errors import QueryError
 from sqlwin.instants import SECOND
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options import kafka_options
-from sqlwin.plan.options.connectors import STREAMS, boolean
+from sqlwin.plan.options.connectors import STREAMS
+from sqlwin.plan.options.option import boolean
 from sqlwin.runtime.kafka.avro import codec
 from sqlwin.runtime.kafka.client import settings_of
 from sqlwin.runtime.kafka.source import KafkaSource

@@ -33,8 +33,8 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
-from sqlwin.state.session_store import segment_interval
 from sqlwin.state.slices import ENDLESS, slice_width
+from sqlwin.state.stores.session_store import segment_interval
 from sqlwin.stays import JoinStays
 from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
 

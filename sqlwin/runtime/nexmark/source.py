@@ -22,13 +22,14 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.plan.options import connectors
+from sqlwin.plan.options.connectors import STREAMS
+from sqlwin.plan.options.option import duration
 from sqlwin.runtime.nexmark.sequence import LONGEST_BLOCK, TABLES, Sequence
 from sqlwin.runtime.nexmark.tables import COLUMNS, made
 from sqlwin.schema import PART, SEQ, type_name
 
 DEFAULTS: Mapping[str, str] = {
-    option.name: option.default for option in connectors.STREAMS["nexmark"] if option.default
+    option.name: option.default for option in STREAMS["nexmark"] if option.default
 }
 BYTES = 100
 """About what an event takes, as Nexmark says of a bid."""
@@ -75,7 +76,7 @@ def declared(stream: Stream) -> Nexmark:
             seed=int(given["seed"]),
             rate=int(given["rate"]),
             events=int(given["events"]),
-            disorder=connectors.duration(given["out-of-orderness"]),
+            disorder=duration(given["out-of-orderness"]),
             base=parse_instant(given["base.time"]),
         ),
         int(given["step.events"]),

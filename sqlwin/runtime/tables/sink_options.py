@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError
 from sqlwin.instants import SECOND
-from sqlwin.plan.options.connectors import boolean
+from sqlwin.plan.options.option import boolean
 from sqlwin.plan.options.table_options import key_columns, renamed
 from sqlwin.runtime.tables.results import Results
 

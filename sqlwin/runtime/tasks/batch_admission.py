@@ -31,7 +31,7 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import EXPIRED, no_rejects, refused
 from sqlwin.runtime.rows.error_stream import judged as judged_by
 from sqlwin.schema import PART, POSITION, SEQ, TS, stacked
-from sqlwin.state.session_store import FROM
+from sqlwin.state.stores.session_store import FROM
 
 
 def admitted(

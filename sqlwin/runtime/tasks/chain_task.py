@@ -28,9 +28,9 @@ from sqlwin.runtime.tasks.operator_counts import OperatorCounts, measured
 from sqlwin.runtime.tasks.recovery import refuse_loss
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import stacked
-from sqlwin.state.blobs import PrefixedBlobs
+from sqlwin.state.blobs.blobs import PrefixedBlobs
 from sqlwin.state.contract import Blobs
-from sqlwin.state.segments import SEGMENT_ROWS
+from sqlwin.state.segments.store import SEGMENT_ROWS
 
 T = TypeVar("T")
 Reached = dict[str, dict[int, int]]

@@ -48,9 +48,9 @@ from sqlwin.runtime.tasks.recovery import (
 )
 from sqlwin.schema import POSITION, stacked
 from sqlwin.state.contract import Blobs, SegmentCache, Store
-from sqlwin.state.index import IndexJson
-from sqlwin.state.segments import SEGMENT_ROWS, SegmentStore
-from sqlwin.state.ttl_store_base import TtlStoreBase
+from sqlwin.state.segments.index import IndexJson
+from sqlwin.state.segments.store import SEGMENT_ROWS, SegmentStore
+from sqlwin.state.ttl.base import TtlStoreBase
 
 if TYPE_CHECKING:
     from sqlwin.operators.joins.static import StaticJoin

@@ -30,7 +30,8 @@ PRELOADED = (
     *("pyspark.worker", "pyspark.sql.worker.lookup_data_sources"),
     *("pyspark.sql.worker.create_data_source", "pyspark.sql.worker.plan_data_source_read"),
     *("pyspark.sql.streaming.stateful_processor_util", "pyspark.sql.streaming.stateful_processor"),
-    *("sqlwin.spark.source", "sqlwin.spark.bucket"),
+    *("sqlwin.spark.sources.source", "sqlwin.spark.stages.bucket"),
+    *("sqlwin.kernels.folds.sketches.percentiles", "sqlwin.kernels.folds.full_state.collects"),
 )
 """Not what Spark runs as a main module: it is to be a new one in each process."""
 COMM = "/proc/self/comm"

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.types import widest
 from sqlwin.plan.ir.nodes import Join, Node, Project, Scalar, Scan
-from sqlwin.plan.options.connectors import RELOAD
+from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.changelog import (
     changing,
     corrected,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import StaticScan, Stream
-from sqlwin.plan.options.connectors import RELOAD
+from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.sql.joins.last_rows import last_rows_column
 from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.sources.from_clause import event_time, timed

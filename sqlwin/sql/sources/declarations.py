@@ -14,16 +14,9 @@ from sqlwin.durations import micros
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import TYPES
 from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
-from sqlwin.plan.options.connectors import (
-    APPEND,
-    CALLER,
-    RELOAD,
-    SINKS,
-    STATIC,
-    STREAMS,
-    connector_of,
-)
-from sqlwin.plan.options.connectors import check as check_options
+from sqlwin.plan.options.checks import check as check_options
+from sqlwin.plan.options.connectors import APPEND, CALLER, SINKS, STATIC, STREAMS, connector_of
+from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.processing_time import clock_columns
 from sqlwin.schema import (
     CHANGELOG_NAMES,

@@ -1,4 +1,4 @@
-"""A table of lifetimes by definition: the rules of `sqlwin.state.lifetimes`, over a plain list.
+"""A table of lifetimes by definition: the rules of `sqlwin.state.ttl.lifetimes`, over a plain list.
 
 >>> from sqlwin.policies import Cleanup
 >>> table = Lifetimes(Ttl(10, cleanup=Cleanup(timers=True)))

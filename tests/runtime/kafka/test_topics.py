@@ -106,7 +106,7 @@ def test_a_checkpoint_of_before_topics_had_numbers(broker: Broker, tmp_path: Pat
 def _without_prints(checkpoint: Path) -> None:
     import json
 
-    from sqlwin.state.blobs import SqliteBlobs
+    from sqlwin.state.blobs.blobs import SqliteBlobs
 
     (file,) = checkpoint.glob("*.sqlite")
     blobs = SqliteBlobs(file)

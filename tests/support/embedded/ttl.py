@@ -6,8 +6,8 @@ import io
 
 import polars as pl
 
-from sqlwin.state.codec import MAGIC, decode_segment
 from sqlwin.state.contract import Blobs
+from sqlwin.state.segments.codec import MAGIC, decode_segment
 
 GONE, STAYS = "ann.the.first@example.org", "bob.the.second@example.org"
 

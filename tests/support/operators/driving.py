@@ -9,10 +9,10 @@ import polars as pl
 
 from sqlwin.operators.contract import Operator, Stores
 from sqlwin.schema import EMIT, OP, PLACE, REVISION, ROW_KEY
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.contract import Store
-from sqlwin.state.memory import MemoryStore
-from sqlwin.state.segments import SegmentStore
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.stores.memory import MemoryStore
 
 SEGMENT_ROWS = 4
 

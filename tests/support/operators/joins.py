@@ -20,10 +20,10 @@ from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.contract import Store
-from sqlwin.state.memory import MemoryStore
-from sqlwin.state.segments import SegmentStore
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.stores.memory import MemoryStore
 from sqlwin.windows import AsOf, JoinWindow, SteppedWindow, Steps, Unit
 from tests.reference.joins import join_sides as defined
 from tests.reference.joins.asof import ReferenceAsOf

@@ -19,8 +19,8 @@ from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import stacked
-from sqlwin.spark.buckets import bucket_of, cut
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.spark.stages.buckets import bucket_of, cut
+from sqlwin.state.blobs.blobs import DictBlobs
 
 COUNTS = (2, 3, 1)
 

@@ -12,8 +12,8 @@ from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.checkpoint.export_file import bucket, exporting, opened, write
 from sqlwin.runtime.checkpoint.rebuckets import rebucketed
 from sqlwin.runtime.checkpoint.snapshot import bound_again
-from sqlwin.spark.buckets import bucket_of
-from sqlwin.spark.program import Program
+from sqlwin.spark.stages.buckets import bucket_of
+from sqlwin.spark.stages.program import Program
 from sqlwin.sql import script
 from tests.faults.drawn_queries import (
     CHAINED,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sqlwin.state.codec import VERSION, encode_segment
+from sqlwin.state.segments.codec import VERSION, encode_segment
 
 FOLDER = Path(__file__).parents[2] / "state" / "fixtures"
 

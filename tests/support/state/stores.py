@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 
 from sqlwin.instants import START
-from sqlwin.state.blobs import DictBlobs
+from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.combine import keep_all, last_written, merged
 from sqlwin.state.contract import Combine, Layout, Store
-from sqlwin.state.memory import MemoryStore
-from sqlwin.state.segments import SegmentStore
+from sqlwin.state.segments.store import SegmentStore
+from sqlwin.state.stores.memory import MemoryStore
 
 Row = tuple[str | None, int | None, int, int | None, int]
 

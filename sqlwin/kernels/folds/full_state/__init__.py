@@ -1,0 +1,1 @@
+"""Folds whose accumulators are the values themselves, in lists."""

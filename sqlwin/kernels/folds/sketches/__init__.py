@@ -1,0 +1,1 @@
+"""Approximate answers from sketches of bounded size."""

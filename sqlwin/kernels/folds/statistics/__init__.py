@@ -1,0 +1,1 @@
+"""Moments of one column, and of pairs of two: VARIANCE, SKEWNESS, CORR, REGR_… and the like."""

@@ -1,0 +1,1 @@
+"""COUNT, SUM, AVG and PRODUCT: what adds up, and is taken out again where it is exact."""

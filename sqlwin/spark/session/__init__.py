@@ -1,0 +1,1 @@
+"""The session: a local one and its JVM, and what Spark Connect allows."""

@@ -1,0 +1,1 @@
+"""What becomes of a batch: outlets, callbacks, and metrics as Spark's own."""

@@ -1,0 +1,247 @@
+"""One task of the source: decode, run the input pipelines, partition by bucket, pack.
+
+Invariant: every bucket of every query gets at least one mark from each batch, so
+its clock and watermark move whether or not it has rows; and no row leaves here
+but in the bucket of its keys, or of its position where no operator takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from sqlwin.instants import START
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.runtime.connectors.sources import source_of
+from sqlwin.runtime.files.pieces import Piece
+from sqlwin.runtime.files.source import ROWS_IN_A_FILE, decoded
+from sqlwin.runtime.inputs.row_counts import RowCounts, total
+from sqlwin.runtime.inputs.watermarks import each_merged
+from sqlwin.runtime.lowering.input_pipelines import PreparedBatch, prepare_batch
+from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.rows.error_stream import once, under
+from sqlwin.spark.checkpoint.progress import number_of
+from sqlwin.spark.sources.step_source import StepSource
+from sqlwin.spark.stages.buckets import cut
+from sqlwin.spark.stages.program import Program, load
+from sqlwin.spark.stages.row_kinds import ERRORS, MARK, ROWS, WARNING, of_input
+from sqlwin.spark.stages.wire import CAP, Mark, Packed, decode, encode
+
+Slot = tuple[int, int]
+"""Number of the input, bucket."""
+Marks = dict[str, Mapping[int, int]]
+"""By stream and partition, the greatest event time."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """pieces: (number of the stream, number of the piece, piece). control: gives the clock.
+    reloaded: static tables of which the batch has another version."""
+
+    program: str
+    pieces: tuple[tuple[int, int, Piece], ...]
+    watermarks: Mapping[int, int]
+    now: int
+    end: bool
+    control: bool
+    reloaded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StepReading:
+    """The part of a step that concerns the queries `only`."""
+
+    program: str
+    steps: str
+    step: int
+    only: frozenset[int]
+    watermarks: Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class Ticking:
+    """The clock alone; first: and, before any row of a stream, the tables that were given."""
+
+    program: str
+    now: int
+    end: bool
+    first: bool = False
+
+
+def packed(reading: Reading | StepReading | Ticking) -> Iterator[Packed]:
+    program = load(reading.program)
+    if isinstance(reading, Reading):
+        return _files(reading, program)
+    if isinstance(reading, StepReading):
+        return _step(reading, program)
+    return _ticks(reading, program)
+
+
+@dataclass
+class Packer:
+    """Prepared rows of one query, by input and bucket, until there are enough for a payload."""
+
+    program: Program
+    query: int
+    pending: dict[Slot, list[tuple[int, pl.DataFrame]]] = field(default_factory=dict)
+    bytes: dict[Slot, int] = field(default_factory=dict)
+
+    def add(self, at: int, rows: pl.DataFrame, number: int = 0) -> Iterator[Packed]:
+        """Rows from position `at` on, of the input with that number."""
+        by, labels = self.program.cut_by(self.query, number), self.program.labels[self.query]
+        for bucket, part in cut(rows, by, len(labels)):
+            slot = (number, bucket)
+            self.pending.setdefault(slot, []).append((at, part))
+            self.bytes[slot] = self.bytes.get(slot, 0) + int(part.estimated_size())
+            if self.bytes[slot] >= CAP:
+                yield from self._flushed(slot)
+
+    def add_batch(self, at: int, decoded_rows: PreparedBatch) -> Iterator[Packed]:
+        """Prepared rows from position `at` on."""
+        for number, frames in decoded_rows.rows.items():
+            for rows in frames:
+                yield from self.add(at, rows, number)
+
+    def flush(self) -> Iterator[Packed]:
+        for slot in list(self.pending):
+            yield from self._flushed(slot)
+
+    def errors(self, at: int, errors: pl.DataFrame) -> Iterator[Packed]:
+        label = self.program.labels[self.query][0]
+        if not errors.is_empty():
+            for payload in encode(errors):
+                yield Packed(self.query, label, ERRORS, at, payload)
+
+    def warn(self, at: int, warnings: Iterable[str]) -> Iterator[Packed]:
+        label = self.program.labels[self.query][0]
+        for warning in warnings:
+            yield Packed(self.query, label, WARNING, at, warning.encode())
+
+    def mark(self, mark: Mark) -> Iterator[Packed]:
+        """To all buckets; its counts to one of them."""
+        first, *others = self.program.labels[self.query]
+        yield Packed(self.query, first, MARK, 0, mark.dump())
+        uncounted = replace(mark, taken=0, late=0, expired=0).dump()
+        yield from (Packed(self.query, label, MARK, 0, uncounted) for label in others)
+
+    @property
+    def lowered(self) -> Lowered:
+        return self.program.lowered[self.query]
+
+    def _flushed(self, slot: Slot) -> Iterator[Packed]:
+        parts = self.pending.pop(slot)
+        self.bytes.pop(slot)
+        number, bucket = slot
+        label = self.program.labels[self.query][bucket]
+        at = parts[0][0]
+        for payload in encode(pl.concat([part for _, part in parts])):
+            yield Packed(self.query, label, of_input(ROWS, number), at, payload)
+            at += 1
+
+
+def _files(reading: Reading, program: Program) -> Iterator[Packed]:
+    packers = [Packer(program, number) for number in range(len(program.lowered))]
+    marks: dict[int, Marks] = {number: {} for number in range(len(packers))}
+    counts, has_rows = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
+    taken = dict.fromkeys(marks, RowCounts())
+    for stream_number, number, piece in reading.pieces:
+        stream = program.streams[stream_number]
+        decoded_rows = source_of(stream).read(piece, number)
+        at = number * ROWS_IN_A_FILE
+        for query in range(len(program.queries)):
+            errors_: list[pl.DataFrame] = []
+            for stage in readers(program, query, stream):
+                packer = packers[stage]
+                watermark = _hint(reading.watermarks, packer, stream.name)
+                prepared = prepare_batch(
+                    program.pipelines[stage],
+                    stream.name,
+                    decoded_rows.rows,
+                    watermark,
+                    now=reading.now,
+                )
+                yield from packer.add_batch(at, prepared)
+                marks[stage] = each_merged(marks[stage], prepared.marks)
+                taken[stage] += total(prepared.counts.values())
+                counts[stage] += 0 if errors_ else len(decoded_rows.rows) + len(decoded_rows.errors)
+                has_rows[stage] |= len(decoded_rows.rows) + len(decoded_rows.errors) > 0
+                errors_ += [under(decoded_rows.errors, watermark), prepared.errors]
+            yield from packers[query].errors(at, once(errors_))
+            yield from packers[query].warn(at, decoded_rows.warnings if errors_ else ())
+    for stage, packer in enumerate(packers):
+        yield from packer.flush()
+        if reading.control or has_rows[stage]:
+            end = reading.end and reading.control
+            streams = packer.lowered.streams
+            reloaded = tuple(name for name in reading.reloaded if name in streams)
+            seen = Mark(
+                reading.now,
+                end,
+                marks[stage],
+                read=counts[stage],
+                has_rows=has_rows[stage],
+                taken=taken[stage].taken,
+                expired=taken[stage].expired,
+                late=taken[stage].late,
+                reloaded=reloaded if reading.control else (),
+            )
+            yield from packer.mark(seen)
+
+
+def readers(program: Program, query: int, stream: Stream) -> list[int]:
+    """The stages of a query that read a stream."""
+    known = program.stages(query)
+    return [at for at in known if program.lowered[at].streams.get(stream.name) == stream]
+
+
+def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
+    for query, step in StepSource(reading.steps).step(reading.step, reading.only).items():
+        streams = program.chains[query].streams
+        stream = streams[next(iter(streams)) if step.stream is None else step.stream]
+        errors_: list[pl.DataFrame] = []
+        for stage in program.stages(query):
+            packer = Packer(program, stage)
+            marks: Marks = {}
+            reads = stream.name in packer.lowered.streams
+            if reads and step.rows is not None:
+                watermark = _hint(reading.watermarks, packer, stream.name)
+                decoded_rows = decoded(step.rows, step.first, stream, watermark)
+                prepared = prepare_batch(
+                    program.pipelines[stage],
+                    stream.name,
+                    decoded_rows.rows,
+                    watermark,
+                    now=step.now,
+                )
+                marks |= prepared.marks
+                yield from packer.add_batch(0, prepared)
+                yield from packer.flush()
+                errors_ += [decoded_rows.errors, prepared.errors]
+            rows = len(step.rows) if reads and step.rows is not None else 0
+            raised = {stream.name: step.watermark} if reads and step.watermark is not None else {}
+            yield from packer.mark(Mark(step.now, step.end, marks, raised, rows, rows > 0))
+        yield from Packer(program, query).errors(0, once(errors_))
+
+
+def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
+    for stage, lowered in enumerate(program.lowered):
+        packer = Packer(program, stage)
+        known = [each for each in program.given if each[0] in lowered.streams]
+        for name, payload in known if reading.first else ():
+            decoded_rows = decoded(decode(payload), 0, lowered.streams[name], None)
+            prepared = prepare_batch(
+                program.pipelines[stage], name, decoded_rows.rows, START, now=reading.now
+            )
+            yield from packer.add_batch(0, prepared)
+            yield from packer.errors(0, decoded_rows.errors)
+            yield from packer.errors(0, prepared.errors)
+        yield from packer.flush()
+        yield from packer.mark(Mark(reading.now, reading.end))
+
+
+def _hint(watermarks: Mapping[int, int], packer: Packer, stream: str) -> int:
+    """A stream's watermark before the batch; a query that has none yet has seen nothing."""
+    first = packer.lowered.readers(stream)[0]
+    return watermarks.get(number_of(packer.query, first), START)

@@ -1,0 +1,1 @@
+"""The stateful operators: a program of stages, cut into buckets, and the rows between them."""

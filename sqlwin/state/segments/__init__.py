@@ -1,0 +1,1 @@
+"""State as segments: files of records, each of a slice of time, merged and evicted whole."""
