@@ -37,7 +37,18 @@ from sqlwin.runtime.tasks.operator_counts import measured
 from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from sqlwin.spark.program import Program, load
-from sqlwin.spark.row_kinds import DONE, ERRORS, MARK, RAW, RESULTS, ROWS, STATE, WARNING, of_input
+from sqlwin.spark.row_kinds import (
+    ARRIVED,
+    DONE,
+    ERRORS,
+    MARK,
+    RAW,
+    RESULTS,
+    ROWS,
+    STATE,
+    WARNING,
+    of_input,
+)
 from sqlwin.spark.segment_cache import HostCache, default_capacity
 from sqlwin.spark.stage_output import PAYLOADS, to_stages_above
 from sqlwin.spark.wire import PACKED, Done, Mark, Packed, decode, encode, unpacked_blob
@@ -46,7 +57,7 @@ from sqlwin.state.seal import sealed, unsealed
 from sqlwin.state.sqlite_file import TO_DO
 
 TAKEN = "taken"
-PASSED = (ERRORS, DONE, WARNING)
+PASSED = (ERRORS, DONE, WARNING, ARRIVED)
 """Kinds of rows that a bucket passes through unchanged."""
 
 

@@ -44,6 +44,7 @@ from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
+from sqlwin.spark import arrivals
 from sqlwin.spark.bucket import BucketProcessor
 from sqlwin.spark.checkpoint_lock import checkpoint_locked
 from sqlwin.spark.delivery import Delivery, OnBatch, QueryBatch
@@ -53,7 +54,7 @@ from sqlwin.spark.listing import located_in, reading_after, unread
 from sqlwin.spark.observed import observed
 from sqlwin.spark.program import Program, as_checkpointed
 from sqlwin.spark.progress import After, after, leave, number_of
-from sqlwin.spark.row_kinds import COLUMNS, DONE, ERRORS, RESULTS, WARNING
+from sqlwin.spark.row_kinds import ARRIVED, COLUMNS, DONE, ERRORS, RESULTS, WARNING
 from sqlwin.spark.session import activated, configured, local_session, log_file
 from sqlwin.spark.source import BATCH_BYTES, FORMAT, ScriptSource, Settings
 from sqlwin.spark.wire import Done, decode
@@ -111,6 +112,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
                 end=options.ends,
                 follow=options.follow,
                 measured=measured,
+                recorded=options.on_rows is not None,
             )
 
         incomplete_lines = IncompleteLines()
@@ -163,10 +165,12 @@ def start(
     follow: bool = False,
     buckets: int | None = None,
     measured: bool = False,
+    recorded: bool = False,
 ) -> StreamingQuery:
     """Start the one streaming query of a script. base: the folder of steps if `input` is that."""
     folder = Folder(str(checkpoint / "sqlwin"))
-    made = replace(program_of(spark, script, counted, buckets), measured=measured)
+    cut = program_of(spark, script, counted, buckets)
+    made = replace(cut, measured=measured, recorded=recorded)
     program = as_checkpointed(made, folder, script.source_text)
     source = Settings(
         program.dump(),
@@ -306,11 +310,15 @@ def delivered(
 
     def deliver(frame: DataFrame, number: int) -> None:
         number += before
-        results = collected(program, frame)
+        left = After() if folder is None else after(folder, number)
+        results = {
+            query: replace(what, before=_watermarks(program, query, left))
+            for query, what in collected(program, frame).items()
+        }
         on_batch(number + 1, results)
         if folder is not None:
             done = [each for what in results.values() for each in what.done]
-            leave(folder, number + 1, _left(program, after(folder, number), done))
+            leave(folder, number + 1, _left(program, left, done))
 
     return deliver
 
@@ -324,6 +332,17 @@ def _left(program: Program, before: After, done: Iterable[Done]) -> After:
             watermarks[number_of(each.stage, first)] = watermark
         deadlines += [each.deadline] if each.deadline is not None else []
     return After(watermarks, min(deadlines, default=None))
+
+
+def _watermarks(program: Program, query: int, left: After) -> dict[str, int]:
+    """Of the streams of a query, as a batch left them."""
+    found: dict[str, int] = {}
+    for stage in program.stages(query):
+        for name in program.lowered[stage].streams:
+            first = program.lowered[stage].readers(name)[0]
+            known = left.watermarks.get(number_of(stage, first))
+            found |= {} if known is None else {name: known}
+    return found
 
 
 def collected(program: Program, frame: DataFrame) -> dict[int, QueryBatch]:
@@ -350,6 +369,7 @@ def collected(program: Program, frame: DataFrame) -> dict[int, QueryBatch]:
             tuple(bytes(row.payload).decode() for row in mine if row.kind == WARNING),
             _operators(program, done),
             seconds,
+            arrivals.collected(row.payload for row in mine if row.kind == ARRIVED),
         )
     return results
 
