@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
@@ -18,6 +19,7 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.embedded.run import run as run_script
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
+from sqlwin.interrupts import interruptions
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.connectors.function_sink import TakeBatch
@@ -92,7 +94,9 @@ def run(
     """Run a script with its own sources and sinks in this process, as `sqlwin run` does.
 
     base: what relative paths of the script are relative to. checkpoint: keeps windows open for
-    the next run, unless `drain`; without one every window closes. follow: go on as files arrive.
+    the next run, unless `drain`; without one every window closes. follow: go on as files arrive,
+    until `stop` or Ctrl-C, which ends the run after its batch, and in order; a second one raises
+    KeyboardInterrupt.
     sinks: functions of (Arrow table, number of the batch), by name of the sinks with
     connector = 'python'; an exception in one ends the run, and the next repeats the batch under
     its number. show: results of queries without a sink, a batch at a time. on_errors: rows of the
@@ -117,7 +121,11 @@ def run(
     parsed = script(
         sql, params=params, functions=tuple(functions), infer=inferred_from(options.base)
     )
-    return run_script(parsed, options)
+    if not follow:
+        return run_script(parsed, options)
+    with interruptions() as interrupted:
+        ends = replace(options, stop=lambda: interrupted.is_set() or stop())
+        return run_script(parsed, ends)
 
 
 @overload

@@ -96,7 +96,9 @@ def same_window(tree: Expr, run: ast.Run, group: Sequence[ast.Run]) -> None:
         function = name if is_window_call(node) else name.rpartition("_")[0]
         calls = list(_called_alike(function, node.name, group))
         if node.expressions not in [call.expressions for call in calls]:
-            own = f"GROUP BY {spark(node)}" if is_window_call(node) else f"{function}(…) in GROUP BY"
+            own = (
+                f"GROUP BY {spark(node)}" if is_window_call(node) else f"{function}(…) in GROUP BY"
+            )
             legal = ", ".join(spark(call) for call in calls) or own
             message = f"{name} must repeat the window of GROUP BY"
             raise QueryError(message, word(node, run), legal=legal)
