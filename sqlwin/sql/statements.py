@@ -100,6 +100,13 @@ def _create_function(binding: Binding, statement: ast.CreateFunction) -> None:
             raise QueryError(message, word(call, macro.body))
 
 
+def _create_python(binding: Binding, statement: ast.CreatePython) -> None:
+    if is_built_in(statement.name.text):
+        message = f"{statement.name.text} is a function already"
+        raise QueryError(message, statement.name.span, legal="another name")
+    binding.functions += (statement.function,)
+
+
 def _drop(binding: Binding, statement: ast.Drop) -> None:
     """Of what the text has declared before. A table may be called a stream, and a stream a table,
     as elsewhere all are tables."""
@@ -179,6 +186,7 @@ TAKES: dict[type, Callable[[Binding, Any], None]] = {
     ast.CreateSink: _sink,
     ast.CreateAs: _create_as,
     ast.CreateFunction: _create_function,
+    ast.CreatePython: _create_python,
     ast.Drop: _drop,
     ast.Insert: _query,
     ast.Select: _query,

@@ -38,6 +38,7 @@ from sqlwin.plan.ir.streams import Scalar, Stream, column_of, quoted
 from sqlwin.plan.ir.unnest import Unnest
 from sqlwin.policies import Policy
 from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.python_functions import PythonFunction
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Frame, GroupWindow, Unit, Whole
 
@@ -334,7 +335,7 @@ class Query:
 
     explain: it is to be shown, not run. analyze: and run as well, to be measured. errors: the sink
     that EXPIRED INTO names, where one of that name is declared. functions: those registered from
-    Python that it calls.
+    Python that it calls; scalars: those of them that are computed of one row.
     errors_into: the name itself, of a query without a window; others have it in their policy.
     """
 
@@ -345,6 +346,7 @@ class Query:
     functions: tuple[PythonAggregate, ...] = ()
     errors_into: str | None = None
     analyze: bool = False
+    scalars: tuple[PythonFunction, ...] = ()
 
     @property
     def retracts(self) -> bool:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
-from lark import Token, Transformer
+from lark import Token
 from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.options.spellings import put_here, spelt_here
 from sqlwin.sql.syntax.clauses import Clause
-from sqlwin.sql.syntax.leaves import Children, meta_span, named
+from sqlwin.sql.syntax.functions import FunctionRules
+from sqlwin.sql.syntax.leaves import Children, existing_of, meta_span, named
 from sqlwin.sql.text import ast, prepared
 
 
 @v_args(meta=True)
-class DeclarationRules(Transformer[Token, Any]):
-    """macros: by name in lower case, those so far."""
-
+class DeclarationRules(FunctionRules):
     source: str
-    macros: dict[str, ast.Macro]
 
     def column(self, meta: Meta, children: Children) -> ast.ColumnDef:
         return ast.ColumnDef(named(children[0]), type=children[1])
@@ -52,7 +49,7 @@ class DeclarationRules(Transformer[Token, Any]):
             span=named(name).span,
             keys=tuple(p for p in parts if isinstance(p, ast.PrimaryKey)),
             places=_options(parts, reads=True)[1],
-            existing=_existing(parts),
+            existing=existing_of(parts),
         )
 
     def or_replace(self, meta: Meta, children: Children) -> ast.Existing:
@@ -64,11 +61,11 @@ class DeclarationRules(Transformer[Token, Any]):
     def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
         name = next(c for c in children if isinstance(c, Token) and c.type == "NAME")
         select = called(children[-1], _lists(children))
-        return ast.CreateView(named(name), select, _existing(children))
+        return ast.CreateView(named(name), select, existing_of(children))
 
     def create_as(self, meta: Meta, children: Children) -> ast.CreateAs:
         kind, name = (child for child in children if isinstance(child, Token))
-        select, existing = called(children[-1], _lists(children)), _existing(children)
+        select, existing = called(children[-1], _lists(children)), existing_of(children)
         return self._named_result(_words(kind), named(name), select, _options(children), existing)
 
     def names(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
@@ -76,7 +73,7 @@ class DeclarationRules(Transformer[Token, Any]):
 
     def create_sink(self, meta: Meta, children: Children) -> ast.CreateSink | ast.CreateAs:
         name = named(next(c for c in children if isinstance(c, Token)))
-        existing, options = _existing(children), _options(children)
+        existing, options = existing_of(children), _options(children)
         select = next((c for c in children if isinstance(c, ast.Select)), None)
         if select is not None:
             return self._named_result("SINK", name, select, options, existing)
@@ -98,39 +95,6 @@ class DeclarationRules(Transformer[Token, Any]):
     ) -> ast.CreateAs:
         sink = ast.CreateSink(name, (), *options) if options[0] or kind == "SINK" else None
         return ast.CreateAs(kind, name, select, sink, existing)
-
-    def create_function(self, meta: Meta, children: Children) -> ast.CreateFunction | None:
-        """What stands behind it may call it; what stood before it means what it meant."""
-        name = named(next(c for c in children if isinstance(c, Token) and c.type == "NAME"))
-        parameters = tuple(each for each in children if isinstance(each, tuple))
-        returns = next((c for c in children if isinstance(c, Clause)), None)
-        value = None if returns is None else returns.value
-        made = ast.Macro(name, parameters, value, children[-1])
-        key, existing = name.text.lower(), _existing(children)
-        if key in self.macros and existing is ast.Existing.REFUSED:
-            legal = "another name, or CREATE OR REPLACE FUNCTION"
-            raise QueryError(f"the function {name.text} exists already", name.span, legal=legal)
-        if key in self.macros and existing is ast.Existing.KEPT:
-            return None
-        self.macros[key] = made
-        return ast.CreateFunction(made)
-
-    def parameter(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Run | None]:
-        name, *types = children
-        return named(name), types[0] if types else None
-
-    def type(self, meta: Meta, children: Children) -> ast.Run:
-        written = self.source[meta.start_pos : meta.end_pos]
-        return ast.Run(written, written, meta_span(meta))
-
-    def returns(self, meta: Meta, children: Children) -> Clause:
-        return Clause("RETURNS", children[0], meta_span(meta))
-
-    def drop_function(self, meta: Meta, children: Children) -> None:
-        name = named(children[-1])
-        if self.macros.pop(name.text.lower(), None) is None and True not in children:
-            message = f"no function is called {name.text} that this text has made"
-            raise QueryError(message, name.span, legal="DROP FUNCTION IF EXISTS")
 
     def statement_set(self, meta: Meta, children: Children) -> None:
         """Its INSERTs run together, as all of a text do."""
@@ -198,11 +162,6 @@ class DeclarationRules(Transformer[Token, Any]):
 
     def value(self, meta: Meta, children: Children) -> str:
         return prepared.unquoted(str(children[0]))
-
-
-def _existing(children: Children) -> ast.Existing:
-    given = [child for child in children if isinstance(child, ast.Existing)]
-    return given[0] if given else ast.Existing.REFUSED
 
 
 def _words(token: Token) -> str:

@@ -12,7 +12,7 @@ from enum import Enum
 
 from sqlwin.durations import LEGAL
 from sqlwin.errors import QueryError, Span
-from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.python_functions import PythonFunction, UserFunction
 
 PLACEHOLDER = 0xE000
 """The first of Unicode's private letters; the n-th OVER of a run is named by the n-th."""
@@ -83,7 +83,7 @@ class Run:
     original: str
     span: Span
     overs: tuple[Name | Spec, ...] = ()
-    functions: tuple[PythonAggregate, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
     macros: tuple[Macro, ...] = ()
     part: Part | None = None
     below: tuple[Part, ...] = ()
@@ -457,6 +457,14 @@ class CreateFunction:
 
 
 @dataclass(frozen=True)
+class CreatePython:
+    """CREATE FUNCTION … LANGUAGE PYTHON. name: where it stands in the text."""
+
+    name: Name
+    function: PythonFunction
+
+
+@dataclass(frozen=True)
 class Drop:
     """kind: STREAM, TABLE, VIEW, MATERIALIZED VIEW, SINK. if_exists: or nothing is dropped."""
 
@@ -514,6 +522,7 @@ Statement = (
     | CreateSink
     | CreateAs
     | CreateFunction
+    | CreatePython
     | Drop
     | Insert
     | Select
