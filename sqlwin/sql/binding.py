@@ -25,7 +25,8 @@ from sqlwin.sql.windows.ttl import with_ttl
 @dataclass
 class Binding:
     """answers: statements that run or say something. read: names that statements read, or write
-    to, in lower case. tables: the declarations of streams and tables, by name."""
+    to, in lower case. tables: the declarations of streams and tables, by name. written: statements
+    that declare something, by its name. made_functions: those of the text, by name."""
 
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
@@ -33,6 +34,8 @@ class Binding:
     functions: tuple[UserFunction, ...] = ()
     read: set[str] = field(default_factory=set)
     tables: dict[str, ast.CreateStream] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+    made_functions: dict[str, ast.CreateFunction | ast.CreatePython] = field(default_factory=dict)
 
     def script(self) -> Script:
         return Script(
@@ -63,7 +66,7 @@ class Binding:
         if key in self.read:
             message = f"{name.text} is read by a statement before, or written to"
             raise QueryError(message, name.span, legal="DROP before that, or another name")
-        for kind in (*self.known.kinds(), self.tables):
+        for kind in (*self.known.kinds(), self.tables, self.written):
             kind.pop(key, None)
 
     def query(self, statement: ast.Select | ast.Insert, sink: Sink | None = None) -> Query:

@@ -372,19 +372,29 @@ class ShowDeclared:
 
 @dataclass(frozen=True)
 class DescribeFunction:
-    """DESCRIBE FUNCTION of a scalar or an aggregate."""
+    """DESCRIBE FUNCTION of a scalar or an aggregate. lines: of one that the script has made, or
+    that was registered."""
 
     name: str
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ShowFunctions:
-    """SHOW FUNCTIONS. pattern: of their names, None for all."""
+    """SHOW FUNCTIONS. pattern: of their names, None for all. own: names of the script's own."""
 
     pattern: str | None = None
+    own: tuple[str, ...] = ()
 
 
-Statement = Query | Describe | ShowDeclared | DescribeFunction | ShowFunctions
+@dataclass(frozen=True)
+class ShowCreate:
+    """SHOW CREATE TABLE, VIEW, SINK, FUNCTION. text: the statement, without its secrets."""
+
+    text: str
+
+
+Statement = Query | Describe | ShowDeclared | DescribeFunction | ShowFunctions | ShowCreate
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.options.spellings import put_here, spelt_here
+from sqlwin.sql.syntax import ksql_tables
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.functions import FunctionRules
 from sqlwin.sql.syntax.leaves import Children, existing_of, meta_span, named
@@ -39,7 +40,7 @@ class DeclarationRules(FunctionRules):
     def create_stream(self, meta: Meta, children: Children) -> ast.CreateStream:
         kind, name = [child for child in children if isinstance(child, Token)][:2]
         parts = children
-        return ast.CreateStream(
+        made = ast.CreateStream(
             name=named(name),
             kind="STREAM" if str(kind).upper() == "SOURCE" else str(kind).upper(),
             columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
@@ -50,7 +51,16 @@ class DeclarationRules(FunctionRules):
             keys=tuple(p for p in parts if isinstance(p, ast.PrimaryKey)),
             places=_options(parts, reads=True)[1],
             existing=existing_of(parts),
+            like=next((p for p in parts if isinstance(p, ast.Like)), None),
+            written=self.written(meta),
         )
+        return ksql_tables.declared(made)
+
+    def like_columns(self, meta: Meta, children: Children) -> ast.Like:
+        return ast.Like(named(children[-1]), options=False)
+
+    def like_table(self, meta: Meta, children: Children) -> ast.Like:
+        return ast.Like(named(children[-1]), options=True)
 
     def or_replace(self, meta: Meta, children: Children) -> ast.Existing:
         return ast.Existing.REPLACED
@@ -61,12 +71,13 @@ class DeclarationRules(FunctionRules):
     def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
         name = next(c for c in children if isinstance(c, Token) and c.type == "NAME")
         select = called(children[-1], _lists(children))
-        return ast.CreateView(named(name), select, existing_of(children))
+        return ast.CreateView(named(name), select, existing_of(children), self.written(meta))
 
     def create_as(self, meta: Meta, children: Children) -> ast.CreateAs:
         kind, name = (child for child in children if isinstance(child, Token))
         select, existing = called(children[-1], _lists(children)), existing_of(children)
-        return self._named_result(_words(kind), named(name), select, _options(children), existing)
+        made = self._named_result(_words(kind), named(name), select, _options(children), existing)
+        return replace(made, written=self.written(meta))
 
     def names(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
         return tuple(named(child) for child in children)
@@ -76,9 +87,10 @@ class DeclarationRules(FunctionRules):
         existing, options = existing_of(children), _options(children)
         select = next((c for c in children if isinstance(c, ast.Select)), None)
         if select is not None:
-            return self._named_result("SINK", name, select, options, existing)
+            result = self._named_result("SINK", name, select, options, existing)
+            return replace(result, written=self.written(meta))
         columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
-        return ast.CreateSink(name, columns, *options, existing)
+        return ast.CreateSink(name, columns, *options, existing, self.written(meta))
 
     def sink_of(self, meta: Meta, children: Children) -> ast.Select:
         """RisingWave's `CREATE SINK s FROM view`, and `AS SELECT`."""
@@ -103,8 +115,10 @@ class DeclarationRules(FunctionRules):
         return children[-1]  # type: ignore[no-any-return]
 
     def drop(self, meta: Meta, children: Children) -> ast.Drop:
-        kind, *exists, name = children
-        return ast.Drop(_words(kind), named(name), if_exists=bool(exists))
+        kind, *rest = children
+        name = next(c for c in rest if isinstance(c, Token) and c.type == "NAME")
+        word = _words(kind).replace("SOURCE", "STREAM")
+        return ast.Drop(word, named(name), if_exists=True in rest)
 
     def if_exists(self, meta: Meta, children: Children) -> bool:
         return True
@@ -121,10 +135,15 @@ class DeclarationRules(FunctionRules):
         return ast.ExplainOf(children[-1], analyze=len(children) > 1)
 
     def describe(self, meta: Meta, children: Children) -> ast.DescribeOf:
-        return ast.DescribeOf(named(children[0]))
+        return ast.DescribeOf(named(next(c for c in children if c.type == "NAME")))
 
     def show(self, meta: Meta, children: Children) -> ast.Show:
-        return ast.Show(_words(children[0]).removeprefix("MATERIALIZED "))
+        kind = next(_words(child) for child in children if child.type == "SHOWN")
+        return ast.Show(kind.removeprefix("MATERIALIZED ").replace("SOURCES", "STREAMS"))
+
+    def show_create(self, meta: Meta, children: Children) -> ast.ShowCreateOf:
+        kind = _words(children[0]).removeprefix("CREATE ").removeprefix("MATERIALIZED ")
+        return ast.ShowCreateOf(kind, named(children[1]))
 
     def describe_function(self, meta: Meta, children: Children) -> ast.DescribeFunctionOf:
         return ast.DescribeFunctionOf(named(children[1]))
@@ -186,6 +205,8 @@ def _options(children: Children, reads: bool = False) -> tuple[ast.Options, ast.
     by_word = {c.word: c.value for c in children if isinstance(c, Clause)}
     given, places = by_word.get("WITH", ((), ()))
     options = tuple(sorted(put_here(dict(given), reads).items()))
+    if ksql_tables.is_ksqldb(options) and not reads:
+        options = ksql_tables.put_here(options)
     if "ENCODE" not in by_word:
         return options, places
     name, value, span = by_word["ENCODE"]

@@ -7,6 +7,7 @@ Python is imported here, since its types may be those of its annotations.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -49,13 +50,14 @@ class FunctionRules(Transformer[Token, Any]):
         external = _EXTERNAL.fullmatch(body.original)
         by_text = external and (external["language"] or "PARAMETERS" not in clauses)
         if external is None or not (by_text or "LANGUAGE" in clauses):
-            return self._macro(name, clauses, body)
+            return replace(self._macro(name, clauses, body), written=self.written(meta))
         language = clauses.get("LANGUAGE") or external["language"] or "JAVA"
         if language.upper() != "PYTHON" or external["rest"]:
             message = f"a function in another language is one of Python, not {language.upper()}"
             message = message if language.upper() != "PYTHON" else f"{external['rest']}: not here"
             raise QueryError(message, body.span, legal=LEGAL)
-        return self._python(name, clauses, body, prepared.unquoted(external["path"]))
+        made = self._python(name, clauses, body, prepared.unquoted(external["path"]))
+        return replace(made, written=self.written(meta))
 
     def _macro(self, name: ast.Name, clauses: dict[str, Any], body: ast.Run) -> ast.CreateFunction:
         if "PARAMETERS" not in clauses or "LANGUAGE" in clauses:
@@ -64,6 +66,10 @@ class FunctionRules(Transformer[Token, Any]):
         self._forget(name)
         self.macros[name.text.lower()] = made
         return ast.CreateFunction(made)
+
+    def written(self, meta: Meta) -> str:
+        """The statement as it stands in the text."""
+        return self.source[meta.start_pos : meta.end_pos]
 
     def _python(
         self, name: ast.Name, clauses: dict[str, Any], body: ast.Run, path: str
