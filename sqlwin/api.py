@@ -20,7 +20,7 @@ from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
 from sqlwin.interrupts import interruptions
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned
@@ -36,7 +36,7 @@ def query(
     sql: str | QueryBuilder,
     streams: Mapping[str, Stream | pa.Schema] | None = None,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
     store: str | PathLike[str] | None = None,
     lazy: bool = False,
     tables: Mapping[str, Stream | pa.Schema] | None = None,
@@ -86,7 +86,7 @@ def run(
     on_warning: OnWarning = warned,
     max_errors: int | str | None = None,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
     stop: Callable[[], bool] = never,
     on_metrics: OnMetrics | None = None,
 ) -> Summary:

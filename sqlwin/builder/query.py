@@ -44,7 +44,7 @@ from sqlwin.builder.text import (
 from sqlwin.builder.windows import Window
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Script, Stream
-from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.results import PlanText
 from sqlwin.sql import script
@@ -225,7 +225,7 @@ class QueryBuilder:
     def script(
         self,
         params: Mapping[str, str] | None = None,
-        functions: Sequence[PythonAggregate] = (),
+        functions: Sequence[UserFunction] = (),
         streams: Mapping[str, Stream] | None = None,
         tables: Mapping[str, Stream] | None = None,
     ) -> Script:

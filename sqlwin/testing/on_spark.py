@@ -20,7 +20,7 @@ from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.ir.nodes import Query, Script, Stream
 from sqlwin.plan.properties.facts import plans_of, sources_of
-from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.lower import lower
@@ -49,7 +49,7 @@ class Spark:
     name: str = "spark"
     skip: str | None = None
     batch: bool = True
-    functions: tuple[PythonAggregate, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
 
     def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
         outcomes, parsed = {}, {}

@@ -10,7 +10,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, once
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named, word
 from sqlwin.sql.text import ast
@@ -20,7 +20,7 @@ NOWHERE = Span(1, 1)
 
 @v_args(meta=True)
 class WindowRules(Transformer[Token, Any]):
-    def __init__(self, source: str, functions: tuple[PythonAggregate, ...] = ()) -> None:
+    def __init__(self, source: str, functions: tuple[UserFunction, ...] = ()) -> None:
         super().__init__()
         self.source = source
         self.functions = functions
