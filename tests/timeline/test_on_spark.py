@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from pyspark.sql import SparkSession
-from sqlwin.spark.wire import decode, unpacked_blob
+from sqlwin.spark.stages.wire import decode, unpacked_blob
 
 from sqlwin.embedded.run import run as run_embedded
 from sqlwin.plan.ir.nodes import Script
