@@ -11,6 +11,7 @@ from uuid import uuid4
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.builder.declared import named_stream, stream_of
 from sqlwin.builder.query import QueryBuilder
 from sqlwin.embedded.durable_store import DurableStore
@@ -18,7 +19,6 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned

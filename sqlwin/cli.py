@@ -18,7 +18,7 @@ from types import ModuleType
 from sqlwin.commands.leaving import left
 from sqlwin.commands.parser import parser
 from sqlwin.errors import InputError, QueryError, SqlwinError
-from sqlwin.interrupts import INTERRUPTED, acknowledged, interruptible, raised_once
+from sqlwin.running.interrupts import INTERRUPTED, acknowledged, interruptible, raised_once
 
 MISTAKE, FAILURE = 2, 1
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Literal
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.builder.emission import emission, expiry, retained
 from sqlwin.builder.joins import How, Within, both, joined
 from sqlwin.builder.text import (
@@ -44,7 +45,6 @@ from sqlwin.builder.text import (
 from sqlwin.builder.windows import Window
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Script, Stream
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.results import PlanText
 from sqlwin.sql import script

@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.embedded.checkpoint_folder import file_of
 from sqlwin.embedded.durable_store import TABLES
 from sqlwin.embedded.query_position import POSITION, SOURCE_TEXT
@@ -24,7 +25,6 @@ from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.resume.compatibility import with_since
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.checkpoint.export_file import EXPORT
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again
 from sqlwin.runtime.checkpoint.status import Line, file_lines, position_lines, watermark_lines

@@ -40,7 +40,9 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.calendars import began, number
 from sqlwin.kernels.frames import Ints
-from sqlwin.windows import Aligned, CalendarWindow, Cumulate, Ending, Hop, Reach, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Reach
+from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, Ending, Hop, Whole
 
 WINDOW, WINDOW_END = "__window", "__end"
 _NUMBER, _ROW = "__number", "__row"

@@ -16,7 +16,7 @@ from pygments.lexers.sql import SqlLexer
 
 from sqlwin import __version__
 from sqlwin.errors import SqlwinError
-from sqlwin.interrupts import interruptible_statements
+from sqlwin.running.interrupts import interruptible_statements
 from sqlwin.shell.commands import command
 from sqlwin.shell.completion import ShellCompleter
 from sqlwin.shell.session import Left, Session

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from sqlwin.aggregates.python import PythonAggregate
     from sqlwin.plan.ir.nodes import Stream
-    from sqlwin.python_aggregates import PythonAggregate
     from sqlwin.runtime.checkpoint.snapshot import Snapshot
     from sqlwin.spark.dataframes.query import SparkQuery
     from sqlwin.spark.scripts import SparkScript

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.plan.ir.source_text import SourceText
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.expressions.registered import checked
 from sqlwin.sql.sources.files import Infer, NamedFiles

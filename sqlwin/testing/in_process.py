@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.plan.ir.nodes import Script
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.testing.cells import Table, of_arrow
 from sqlwin.testing.feeds import rows
 from sqlwin.testing.golden import START_OF_CLOCK, Golden, Step

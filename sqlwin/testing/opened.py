@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Query, Script
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql import script
 from sqlwin.testing.golden import Golden
 

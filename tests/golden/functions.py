@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwin.python_aggregates import aggregate
+from sqlwin.aggregates.python import aggregate
 
 FUNCTIONS = (
     aggregate("longest", ["STRING"], reducer=lambda a, b: max((len(a), a), (len(b), b))[1]),

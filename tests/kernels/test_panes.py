@@ -18,7 +18,8 @@ from sqlwin.kernels.panes import (
     start_of,
     windows_of,
 )
-from sqlwin.windows import Cumulate, Hop, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Cumulate, Hop, Whole
 
 OFFSETS = st.integers(-7, 7)
 

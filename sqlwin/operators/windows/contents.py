@@ -54,7 +54,8 @@ from sqlwin.operators.windows.grouping import (
     merged_by,
 )
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty, where
-from sqlwin.windows import Aligned, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Aligned, Whole
 
 PANES, MESSAGES = "panes", "messages"
 

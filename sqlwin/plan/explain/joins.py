@@ -29,7 +29,9 @@ from sqlwin.plan.properties.facts import (
     untimed,
 )
 from sqlwin.policies import Early, Policy
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, SteppedWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SteppedWindow
 
 NEAREST = {
     ">=": "the last right row at or before the left row",

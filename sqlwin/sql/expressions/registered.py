@@ -12,9 +12,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.aggregates import Signature, Types, signature
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError
 from sqlwin.functions.table import find
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.engine import function_names

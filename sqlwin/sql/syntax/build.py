@@ -14,8 +14,8 @@ from lark import Token
 from lark.tree import Meta
 from lark.visitors import v_args
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError, Span
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.clauses import Clause, in_order, policies
 from sqlwin.sql.syntax.cql import as_stream, unwrapped
 from sqlwin.sql.syntax.declarations import DeclarationRules, called

@@ -9,8 +9,8 @@ from lark import Token, Transformer
 from lark.tree import Meta
 from lark.visitors import v_args
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError, Span
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.sql.syntax.clauses import Clause, once
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named, word
 from sqlwin.sql.text import ast

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.durations import LEGAL
 from sqlwin.errors import QueryError, Span
-from sqlwin.python_aggregates import PythonAggregate
 
 PLACEHOLDER = 0xE000
 """The first of Unicode's private letters; the n-th OVER of a run is named by the n-th."""
