@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TextIO
 
 from sqlwin.commands import leaving, scripts
+from sqlwin.commands.interrupts import TERMINATED, terminations
 from sqlwin.commands.observing import observed
 from sqlwin.errors import InputError
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.options.settings import FIXED, SPARK
 from sqlwin.running.analysis import explained
 from sqlwin.running.engines import engine
-from sqlwin.running.interrupts import TERMINATED, terminations
 from sqlwin.running.metrics_outlet import metrics_outlet
 from sqlwin.running.screen import JsonProgress, Progress, screen
 from sqlwin.runtime.connectors.metrics import OnMetrics

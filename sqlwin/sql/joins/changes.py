@@ -1,5 +1,6 @@
 """RSTREAM of joins whose rows come and go with others': outer, SEMI and ANTI joins, and windows
-that advance or hold the last rows. Such a join gives the changes of its relation; see `sqlwin/windows/stays.py`.
+that advance or hold the last rows. Such a join gives the changes of its relation; see
+`sqlwin.windows.stays`.
 """
 
 from __future__ import annotations
