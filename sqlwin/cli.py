@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from sqlwin.commands.interrupts import INTERRUPTED, acknowledged, interruptible, raised_once
 from sqlwin.commands.leaving import left
 from sqlwin.commands.parser import parser
 from sqlwin.errors import InputError, QueryError, SqlwinError
+from sqlwin.interrupts import INTERRUPTED, acknowledged, interruptible, raised_once
 
 MISTAKE, FAILURE = 2, 1
 

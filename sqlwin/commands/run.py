@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TextIO
 
 from sqlwin.commands import leaving, scripts
-from sqlwin.commands.interrupts import TERMINATED, terminations
 from sqlwin.commands.observing import observed
 from sqlwin.errors import InputError
+from sqlwin.interrupts import TERMINATED, terminations
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.options.settings import FIXED, SPARK
 from sqlwin.running.analysis import explained

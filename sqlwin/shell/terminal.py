@@ -15,8 +15,8 @@ from prompt_toolkit.output.defaults import create_output
 from pygments.lexers.sql import SqlLexer
 
 from sqlwin import __version__
-from sqlwin.commands.interrupts import interruptible_statements
 from sqlwin.errors import SqlwinError
+from sqlwin.interrupts import interruptible_statements
 from sqlwin.shell.commands import command
 from sqlwin.shell.completion import ShellCompleter
 from sqlwin.shell.session import Left, Session
