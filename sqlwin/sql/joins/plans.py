@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.functions.core.types import widest
+from sqlwin.functions.core.widening import widest
 from sqlwin.plan.ir.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.changelog import (
