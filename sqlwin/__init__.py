@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from sqlwin.aggregates.python import aggregate
     from sqlwin.api import explain, query, run, stream
     from sqlwin.builder.over import over
     from sqlwin.builder.query import QueryBuilder
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         RunError,
         SqlwinError,
     )
-    from sqlwin.python_aggregates import aggregate
     from sqlwin.python_functions import udf
     from sqlwin.runtime.rows.results import Results
 
@@ -61,7 +61,7 @@ _WINDOWS = ("cumulate", "hop", "session", "sliding", "tumble")
 _HOMES = {
     "QueryBuilder": "sqlwin.builder.query",
     "Results": "sqlwin.runtime.rows.results",
-    "aggregate": "sqlwin.python_aggregates",
+    "aggregate": "sqlwin.aggregates.python",
     "over": "sqlwin.builder.over",
     "udf": "sqlwin.python_functions",
     **dict.fromkeys(_WINDOWS, "sqlwin.builder.windows"),

@@ -25,7 +25,6 @@ import pyarrow as pa
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from sqlwin.analysis import explained
 from sqlwin.api import query, stream
 from sqlwin.embedded.output_buffer import fold
 from sqlwin.embedded.query import EmbeddedQuery
@@ -35,6 +34,7 @@ from sqlwin.inference import inferred_from
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.nodes import Query
 from sqlwin.plan.options.connectors import SINKS, connector_of
+from sqlwin.running.analysis import explained
 from sqlwin.runtime.connectors.options import RunOptions, warned
 from sqlwin.runtime.connectors.progress import BatchRows
 from sqlwin.runtime.rows.conform import frame_of

@@ -33,9 +33,9 @@ from typing import Any, overload
 import pyarrow as pa
 
 from sqlwin.aggregates import signature
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError
 from sqlwin.functions.core.vectors import PREFIX, Vector, known_as
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import type_name, type_of
 
 VECTORISED = ("arrow", "polars")

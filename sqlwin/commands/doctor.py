@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sqlwin.diagnosis import FAILED, Finding, findings
+from sqlwin.running.diagnosis import FAILED, Finding, findings
 
 
 def run(arguments: argparse.Namespace) -> int:

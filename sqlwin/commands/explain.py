@@ -35,9 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _analyzed(parsed: Script, arguments: argparse.Namespace) -> str:
     """Each query is run, one after the other."""
-    from sqlwin.analysis import analyzed
-    from sqlwin.engines import engine
-    from sqlwin.screen import Progress
+    from sqlwin.running.analysis import analyzed
+    from sqlwin.running.engines import engine
+    from sqlwin.running.screen import Progress
 
     progress = Progress(sys.stderr)
     run = engine(arguments.engine, progress)
@@ -57,7 +57,7 @@ def _drawn(parsed: Script, format: str) -> str:
         from sqlwin.plan.explain.mermaid import mermaid
 
         return mermaid(found)
-    from sqlwin.plan_diagram import svg
+    from sqlwin.pictures.plan_diagram import svg
 
     return svg(found)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlwin.embedded import checkpoint_reader
 from sqlwin.embedded import moves as embedded
 from sqlwin.errors import InputError
-from sqlwin.screen import Progress
+from sqlwin.running.screen import Progress
 
 MOVES = ("export", "import_", "repartition")
 QUESTIONS = ("key", "since", "to", "store", "sql", "batch")

@@ -9,19 +9,19 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TextIO
 
-from sqlwin.analysis import explained
 from sqlwin.commands import leaving, scripts
 from sqlwin.commands.observing import observed
-from sqlwin.engines import engine
 from sqlwin.errors import InputError
 from sqlwin.interrupts import TERMINATED, terminations
-from sqlwin.metrics_outlet import metrics_outlet
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.options.settings import FIXED, SPARK
+from sqlwin.running.analysis import explained
+from sqlwin.running.engines import engine
+from sqlwin.running.metrics_outlet import metrics_outlet
+from sqlwin.running.screen import JsonProgress, Progress, screen
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.rows.malformed import limit
-from sqlwin.screen import JsonProgress, Progress, screen
 
 PLAIN = "SQLWIN_PLAIN"
 """A variable that asks for plain lines, as `--plain` does."""

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from sqlwin.commands.moves import move, moves
 from sqlwin.errors import InputError
+from sqlwin.running.screen import Progress, screen
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
 from sqlwin.runtime.inputs.admission import MESSAGES
-from sqlwin.screen import Progress, screen
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,11 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from sqlwin.charting import charting
 from sqlwin.commands import scripts
 from sqlwin.errors import InputError
 from sqlwin.instants import parse_instant
-from sqlwin.secrets import masked
+from sqlwin.pictures.charting import charting
+from sqlwin.system.secrets import masked
 from sqlwin.testing.golden import SUFFIX as GOLDEN
 from sqlwin.testing.golden import load
 from sqlwin.timeline import chart, files

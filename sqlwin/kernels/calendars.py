@@ -25,7 +25,7 @@ from typing import TypeVar
 import polars as pl
 
 from sqlwin.instants import HOUR
-from sqlwin.windows import Calendar
+from sqlwin.windows.group import Calendar
 
 X = TypeVar("X", int, pl.Expr)
 

@@ -20,7 +20,8 @@ import numpy.typing as npt
 import polars as pl
 
 from sqlwin.kernels.frames import Frames, Ints, Mask, bisected, ends, frames_of, numbered, starts
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 
 DAY = 86_400_000_000
 Floats = npt.NDArray[np.float64]

@@ -12,7 +12,8 @@ Where that key would leave int64 (runs times span), a bisection of all rows in
 step takes over; it compares instants only, so nothing can wrap. The bounds CURRENT
 ROW and UNBOUNDED need no search.
 
->>> from sqlwin.windows import Exclude, Frame, Unit
+>>> from sqlwin.windows import Unit
+>>> from sqlwin.windows.frames import Exclude, Frame
 >>> runs, ts = np.array([0, 0, 0, 7]), np.array([10, 12, 12, 12])
 >>> frames_of(runs, ts, Frame(Unit.RANGE, 2))
 Frames(lo=array([0, 0, 0, 3]), hi=array([1, 3, 3, 4]))
@@ -31,7 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -36,7 +36,7 @@ from sqlwin.kernels.frames import Frames, Ints, ends, halved, starts
 from sqlwin.kernels.gather import chunks
 from sqlwin.kernels.panes import held_by
 from sqlwin.kernels.panes import start_of as began_at
-from sqlwin.windows import Cumulate, Hop
+from sqlwin.windows.group import Cumulate, Hop
 
 _RUN, _NUMBER, _OWNER = "__run", "__number", "__owner"
 OVERLAP = 4

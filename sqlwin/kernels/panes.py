@@ -40,7 +40,9 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.calendars import began, number
 from sqlwin.kernels.frames import Ints
 from sqlwin.schema import where
-from sqlwin.windows import Aligned, CalendarWindow, Cumulate, Ending, Hop, Reach, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Reach
+from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, Ending, Hop, Whole
 
 WINDOW_END = "__end"
 _NUMBER, _ROW = "__number", "__row"

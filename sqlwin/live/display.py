@@ -18,9 +18,9 @@ from rich.text import Text
 
 from sqlwin.live.figures import Figures
 from sqlwin.live.view import view
+from sqlwin.running.screen import Progress
 from sqlwin.runtime.connectors.metrics import OnMetrics, QueryMetrics
 from sqlwin.runtime.connectors.progress import Batch, Summary
-from sqlwin.screen import Progress
 
 PER_SECOND = 5
 READING, FOLLOWING = "reading", "waiting for files; Ctrl-C ends the run"

@@ -61,7 +61,7 @@ from sqlwin.runtime.rows.keys import Key, key_of
 from sqlwin.runtime.rows.results import Results
 from sqlwin.runtime.rows.scalars import Columns, evaluate
 from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
-from sqlwin.windows import JoinSessions
+from sqlwin.windows.joins import JoinSessions
 
 EDGES: tuple[str, ...] = ("window_start", "window_end")
 PASSES = "__passes"

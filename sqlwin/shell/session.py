@@ -10,14 +10,14 @@ from typing import TextIO
 
 import polars as pl
 
-from sqlwin.analysis import explained
-from sqlwin.engines import Run, engine
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.running.analysis import explained
+from sqlwin.running.engines import Run, engine
+from sqlwin.running.screen import Progress, Show, screen
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.screen import Progress, Show, screen
 from sqlwin.shell.declared import Declarations, declares
 from sqlwin.shell.looking import checked, final, look
 from sqlwin.shell.splitting import split

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Node, Query, Script, Sink, Statement
 from sqlwin.plan.properties.facts import functions_of, operator_of, plans_of, window_policy
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.plan.stages import staged
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.python_functions import PythonFunction, UserFunction, calls
 from sqlwin.sql.expressions.volatile import refuse_clock, refuse_two_times
 from sqlwin.sql.relations.relation import Relation

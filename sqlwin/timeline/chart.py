@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlwin.charting import FONT, charting
+from sqlwin.pictures.charting import FONT, charting
 from sqlwin.timeline.marks import KINDS, Marks, labels, marks, most_lanes
 from sqlwin.timeline.recording import Recording
 

@@ -18,14 +18,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from sqlwin.charting import charting
 from sqlwin.errors import InputError
-from sqlwin.http_server import HERE, Answer, Unopened, serving
 from sqlwin.instants import END, START, format_duration, format_instant
+from sqlwin.pictures.charting import charting
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.metrics import QueryMetrics
 from sqlwin.runtime.connectors.progress import BatchRows
 from sqlwin.runtime.rows.error_stream import EXPIRED
+from sqlwin.system.http_server import HERE, Answer, Unopened, serving
 from sqlwin.timeline.marks import labels, marks
 from sqlwin.timeline.observers import begun, named, recorded, recorders
 from sqlwin.timeline.page import page

@@ -18,7 +18,7 @@ from typing import TextIO
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.progress import MOST_ARRIVALS, BatchRows, OnRows
-from sqlwin.secrets import masked
+from sqlwin.system.secrets import masked
 from sqlwin.timeline import files
 from sqlwin.timeline.recorder import Recorder
 from sqlwin.timeline.recording import Batch, Recording

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from sqlwin.charting import charting
+from sqlwin.pictures.charting import charting
 from sqlwin.timeline.chart import Spec, spec
 from sqlwin.timeline.recording import Recording
 

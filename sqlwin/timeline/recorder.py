@@ -33,7 +33,8 @@ from sqlwin.timeline.recording import (
     Recording,
     Watermark,
 )
-from sqlwin.windows import Ending, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Ending, Whole
 
 NULL = "NULL"
 MOST_WINDOWS = 1_000
@@ -159,7 +160,7 @@ class Recorder:
 def _holding(shape: Ending, at: int) -> list[tuple[int, int]]:
     """The windows that an instant is in.
 
-    >>> from sqlwin.windows import Cumulate, Hop
+    >>> from sqlwin.windows.group import Cumulate, Hop
     >>> _holding(Hop(10, 5), 12), _holding(Cumulate(10, 5), 12)
     ([(5, 15), (10, 20)], [(10, 15), (10, 20)])
     """

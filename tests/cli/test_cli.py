@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
-from sqlwin.screen import Progress
+from sqlwin.running.screen import Progress
 
 DECLARED = """
 CREATE STREAM orders (

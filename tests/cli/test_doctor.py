@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin import diagnosis
 from sqlwin.cli import main
+from sqlwin.running import diagnosis
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from sqlwin.cli import main
-from sqlwin.metrics_outlet import metrics_outlet
+from sqlwin.running.metrics_outlet import metrics_outlet
 from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 
 TEXT = """

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.screen import NARROWEST, fitted, screen
+from sqlwin.running.screen import NARROWEST, fitted, screen
 
 NARROW = pl.DataFrame({"n": [1], "op": ["+I"]})
 WIDE = pl.DataFrame({"product": ["green tea"], "n": [10], "op": ["+I"]})

@@ -22,7 +22,8 @@ from sqlwin.plan.properties.facts import window_of
 from sqlwin.sql import script
 from sqlwin.testing.cells import Table, read
 from sqlwin.testing.golden import Golden, Step, parse
-from sqlwin.windows import CalendarWindow, Ending, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import CalendarWindow, Ending, Whole
 
 SECOND = 1_000_000
 HOUR, DAY = 3_600 * SECOND, 86_400 * SECOND

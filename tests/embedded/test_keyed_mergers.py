@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import sqlwin
+from sqlwin.aggregates.python import PythonAggregate, aggregate
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import QueryError
-from sqlwin.python_aggregates import PythonAggregate, aggregate
 
 STREAM = """
 CREATE STREAM clicks (

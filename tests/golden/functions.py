@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.python_aggregates import aggregate
+from sqlwin.aggregates.python import aggregate
 from sqlwin.python_functions import udf
 
 

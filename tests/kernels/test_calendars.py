@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlwin.instants import DAY, END, HOUR, START, parse_instant
 from sqlwin.kernels.calendars import began, number
 from sqlwin.kernels.panes import WINDOW_END, earliest, ends_at, ends_of, pane_of, start_of
-from sqlwin.windows import Calendar, CalendarWindow, Cumulate, Hop
+from sqlwin.windows.group import Calendar, CalendarWindow, Cumulate, Hop
 from tests.reference.kernels.windows import pane_of as reference_pane
 from tests.reference.kernels.windows import windows_holding
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.frames import frames_of
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.support.draws import one_in
 from tests.support.kernels.brute import Row, bound, frame_of, same, size, tables
 from tests.support.kernels.duck import SPAN, answers

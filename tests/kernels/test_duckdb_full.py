@@ -15,7 +15,8 @@ from sqlwin.aggregates import signature
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames, frames_of
 from sqlwin.schema import Order
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.support.draws import one_in
 from tests.support.kernels.brute import VALUES, Row, frame_of, same, size, tables
 from tests.support.kernels.duck import SPAN, answers

@@ -14,7 +14,8 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.folds.statistics.moments import Moment
 from sqlwin.kernels.frames import frames_of
 from sqlwin.schema import polars_type
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.support.draws import one_in
 from tests.support.kernels.brute import CALLS, Row, answer, bound, frame_of, same, size, tables
 

@@ -12,7 +12,8 @@ from sqlwin.kernels import frames as module
 from sqlwin.kernels.dyadic import ADD, CHUNK, Operation, _check, fold_frames, levels_of
 from sqlwin.kernels.folds.statistics.moments import CHAN
 from sqlwin.kernels.frames import Frames, frames_of, parts_of
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.windows import frame_of
 from tests.support.draws import one_in

@@ -14,7 +14,8 @@ from sqlwin.kernels import pane_ranges
 from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.pane_ranges import merged, ranges_of
 from sqlwin.kernels.panes import ends_of
-from sqlwin.windows import Cumulate, Hop, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Cumulate, Hop
 from tests.support.kernels.panes import timed
 
 BOUNDS = st.sampled_from([START, *range(-60, 60, 7)]), st.sampled_from([END, *range(-60, 60, 7)])

@@ -17,7 +17,8 @@ from sqlwin.kernels.panes import (
     span_of,
     start_of,
 )
-from sqlwin.windows import Cumulate, Hop, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Cumulate, Hop, Whole
 from tests.support.kernels.panes import OFFSETS, timed
 
 

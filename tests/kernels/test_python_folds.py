@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlwin.aggregates.python import PythonAggregate, aggregate
 from sqlwin.errors import FunctionError, InputError
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.frames import Frames
-from sqlwin.python_aggregates import PythonAggregate, aggregate
 from tests.support.draws import one_in
 from tests.support.kernels.brute import VALUES, Row, frame_of, tables
 

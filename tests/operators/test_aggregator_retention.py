@@ -5,7 +5,7 @@ import pytest
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.operators.windows.contents import MESSAGES, PANES
 from sqlwin.policies import Early, Late
-from sqlwin.windows import Cumulate
+from sqlwin.windows.group import Cumulate
 from tests.support.operators.aggregators import HOPPING, Fed, aggregator
 
 BOTH = ("total", "values")

@@ -6,7 +6,7 @@ from sqlwin.errors import OverflowInAggregate
 from sqlwin.instants import MINUTE
 from sqlwin.operators.windows.contents import MESSAGES, PANES
 from sqlwin.policies import Early, Late
-from sqlwin.windows import Cumulate, Hop, Whole
+from sqlwin.windows.group import Cumulate, Hop, Whole
 from tests.support.operators.aggregators import HOPPING, Fed, aggregator, brief
 
 BOTH = ("total", "values")

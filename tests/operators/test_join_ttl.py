@@ -19,7 +19,7 @@ from sqlwin.state.contract import Store
 from sqlwin.state.segments.store import SegmentStore
 from sqlwin.state.ttl.keyed_store import TtlStore
 from sqlwin.state.ttl.pair_store import PairStore
-from sqlwin.windows import AsOf
+from sqlwin.windows.joins import AsOf
 from tests.properties.plan_ttl import CLEANUPS
 from tests.reference.joins.asof import ReferenceAsOf
 from tests.reference.joins.forgetting import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sqlwin.windows import JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import JoinWindow
 from tests.support.operators.driving import records
 from tests.support.operators.joining import agree
 from tests.support.operators.joins import (

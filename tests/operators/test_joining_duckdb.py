@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.operators.joins.asof import AsOfJoin
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinWindow
 from tests.support.operators.joins import KINDS, Step, join, steps, windows
 from tests.support.operators.joins_duckdb import LATENESS, POLICIES, Rows, answered
 

@@ -12,7 +12,8 @@ from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.joins.sides import POS, Side
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinWindow
 from tests.support.operators.driving import emissions
 from tests.support.operators.joins import INT, LEFT, RIGHT, Joined, join, rows_of, window
 

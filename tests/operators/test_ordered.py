@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.operators.windows.ordered import OrderedAggregator
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.windows import Hop, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Hop
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.window import Definition
 from tests.reference.operator import ReferenceOperator

@@ -12,7 +12,8 @@ from sqlwin.instants import SECOND
 from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.window import Definition
 from tests.reference.operator import ReferenceOperator

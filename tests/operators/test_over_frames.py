@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from sqlwin.policies import Early, Late
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.support.operators.driving import Driven, emissions, rows_of
 from tests.support.operators.overs import COLUMNS, over
 

@@ -14,7 +14,7 @@ from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
-from sqlwin.windows import Cumulate, GroupWindow, Whole
+from sqlwin.windows.group import Cumulate, GroupWindow, Whole
 from tests.support.operators.driving import Driven, emissions, rows_of
 from tests.support.operators.ranking import COLUMNS, WINDOWS, ranker
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sqlwin.operators.joins.session_joins import SessionJoin
 from sqlwin.policies import Early, Late
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 from tests.support.operators.driving import emissions, records
 from tests.support.operators.joining import agree
 from tests.support.operators.joins import LEFT, RIGHT, Joined, Step, rows_of, specified, steps

@@ -11,7 +11,8 @@ import pytest
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.windows.slider import RING, TupleSlider
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.support.operators.driving import Driven, emissions, rows_of
 
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "x": pl.Int64(), "ok": pl.Boolean()}

@@ -10,7 +10,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.relations.joined import StayingSide
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.stores.memory import MemoryStore
-from sqlwin.stays import Stay
+from sqlwin.windows.stays import Stay
 
 COLUMNS: dict[str, pl.DataType] = {"v": pl.Int64()}
 

@@ -27,7 +27,9 @@ from sqlwin.schema import PLACE, WEIGHT
 from sqlwin.state.contract import Store
 from sqlwin.state.segments.store import SegmentStore
 from sqlwin.state.ttl.keyed_store import TtlStore
-from sqlwin.windows import Frame, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Whole
 from tests.properties.plan_ttl import CLEANUPS
 from tests.reference.definitions.forgetting import Forgetting
 from tests.support.operators import (

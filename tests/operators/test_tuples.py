@@ -16,7 +16,8 @@ from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.windows.contents import PANES
 from sqlwin.operators.windows.tuples import TupleAggregator
 from sqlwin.policies import Early, Policy, end_of_period
-from sqlwin.windows import Hop, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Hop
 from tests.support.operators.driving import Driven, emissions, records, rows_of
 
 COLUMNS: dict[str, pl.DataType] = {

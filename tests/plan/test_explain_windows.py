@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.plan.explain.lines import frame, line
 from sqlwin.plan.ir.nodes import (
     Aggregate,
@@ -22,10 +23,10 @@ from sqlwin.plan.properties.facts import (
     window_policy,
 )
 from sqlwin.policies import Early, Policy
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.schema import Order
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
 from tests.golden.functions import FUNCTIONS
 from tests.support.plan.explained import facts, lines
 from tests.support.sql.cases import MINUTE, SECOND, over, window

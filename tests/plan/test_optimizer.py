@@ -17,7 +17,7 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column, Order
-from sqlwin.windows import Hop
+from sqlwin.windows.group import Hop
 
 INT, BOOL = pa.int64(), pa.bool_()
 A, B, TS = Column("a", INT), Column("b", INT), Column("ts", TIMESTAMP)

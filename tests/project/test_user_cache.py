@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin import user_cache
 from sqlwin.sql.syntax import grammar_tables, parser
 from sqlwin.sql.syntax.grammar_tables import OPTIONS, parser_of, tables
+from sqlwin.system import user_cache
 
 
 def test_what_is_made_once_is_read_again(tmp_path: Path) -> None:

@@ -19,18 +19,9 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.schema import Order
-from sqlwin.windows import (
-    Aligned,
-    Calendar,
-    CalendarWindow,
-    Cumulate,
-    Exclude,
-    Frame,
-    Hop,
-    Session,
-    Unit,
-    Whole,
-)
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
+from sqlwin.windows.group import Aligned, Calendar, CalendarWindow, Cumulate, Hop, Session, Whole
 from tests.properties.features import has
 from tests.properties.plan_calls import aggregates
 from tests.properties.plan_policies import counted, policies, rankings

@@ -27,8 +27,9 @@ from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
-from sqlwin.stays import JoinStays
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
+from sqlwin.windows.stays import JoinStays
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.joins import join_sides
 from tests.reference.joins.asof import ReferenceAsOf

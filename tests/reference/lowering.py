@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.instants import END
 from sqlwin.operators.contract import Operator
 from sqlwin.plan.ir.nodes import (
@@ -47,14 +48,15 @@ from sqlwin.plan.properties.facts import (
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import keeps_horizons
 from sqlwin.policies import Expired, Policy
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.schema import polars_schema
-from sqlwin.stays import Stay
-from sqlwin.windows import Ending, Reach, Session, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Reach
+from sqlwin.windows.group import Ending, Session, Whole
+from sqlwin.windows.stays import Stay
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.definitions.at_once import ReferenceAtOnce
 from tests.reference.definitions.forgetting import Forgetting

@@ -10,7 +10,8 @@ from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_of, pane_of
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS
-from sqlwin.windows import Cumulate, Hop, Reach
+from sqlwin.windows.frames import Reach
+from sqlwin.windows.group import Cumulate, Hop
 
 HOPS = st.builds(
     lambda advance, more, offset: Hop(size=advance + more, advance=advance, offset=offset),

@@ -20,7 +20,11 @@ from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.connectors.sinks import Files, open_sink
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.lowering.explained import explain
-from sqlwin.secrets import (
+from sqlwin.shell.declared import Declarations
+from sqlwin.sql import script
+from sqlwin.sql.syntax.concrete import concrete
+from sqlwin.sql.text.shown import shown
+from sqlwin.system.secrets import (
     Secret,
     clear,
     hidden,
@@ -30,10 +34,6 @@ from sqlwin.secrets import (
     resolved,
     secrets_of,
 )
-from sqlwin.shell.declared import Declarations
-from sqlwin.sql import script
-from sqlwin.sql.syntax.concrete import concrete
-from sqlwin.sql.text.shown import shown
 
 CLEAR = "hunter2-in-clear"
 COLUMNS = "(n BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
-from sqlwin.engines import _Spark
 from sqlwin.errors import InputError, QueryError
 from sqlwin.inference import inferred_from
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.running.engines import _Spark
+from sqlwin.running.screen import Progress
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.screen import Progress
 from sqlwin.shell import words
 from sqlwin.shell.declared import Declarations
 from sqlwin.shell.looking import look

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
-from sqlwin.python_aggregates import PythonAggregate
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.spark.sinks.delivery import QueryBatch
 
 PRODUCT = PythonAggregate(

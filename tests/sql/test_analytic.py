@@ -16,7 +16,8 @@ import pytest
 
 from sqlwin.plan.ir.nodes import Aggregate, OverAggregate, OverCall, Project
 from sqlwin.runtime.rows.scalars import evaluate
-from sqlwin.windows import Exclude, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude
 from tests.support.sql.cases import below, columns, over, plan
 
 Row = dict[str, Any]

@@ -9,7 +9,7 @@ from sqlwin.plan.properties.changelog import (
 )
 from sqlwin.plan.properties.facts import operator_of
 from sqlwin.policies import Early, Late
-from sqlwin.windows import Hop, Whole
+from sqlwin.windows.group import Hop, Whole
 from tests.support.sql.cases import HOUR, MINUTE, SECOND
 from tests.support.sql.chains import (
     BOUNDS,

@@ -14,7 +14,7 @@ from sqlwin.plan.stages import staged
 from sqlwin.policies import Early
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
-from sqlwin.windows import Hop
+from sqlwin.windows.group import Hop
 from tests.support.sql.cases import SECOND
 from tests.support.sql.chains import (
     BOUNDS,

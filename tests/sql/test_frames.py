@@ -3,7 +3,8 @@
 import pytest
 
 from sqlwin.schema import Order
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
 from tests.support.sql.cases import MINUTE, over
 
 RANGE, ROWS = Unit.RANGE, Unit.ROWS

@@ -1,7 +1,7 @@
 import pytest
 
 from sqlwin.plan.ir.nodes import GROUPING
-from sqlwin.windows import Whole
+from sqlwin.windows.group import Whole
 from tests.support.sql.cases import bound, columns, filtered, mistake, plan, window
 
 TUMBLE = "TUMBLE(orders, ts, 1 HOUR)"

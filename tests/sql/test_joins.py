@@ -12,7 +12,8 @@ from sqlwin.plan.properties.facts import (
     window_policy,
 )
 from sqlwin.policies import Early, Expired, Late, TtlTime
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinWindow
 from tests.support.sql.cases import HOUR, MINUTE, SECOND
 from tests.support.sql.joins import join, joined, mistake, query, stages, tree
 

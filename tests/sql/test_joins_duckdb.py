@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from sqlwin.plan.ir.nodes import Filter, Join, Node, Project, Scan, StaticScan
-from sqlwin.windows import JoinWindow
+from sqlwin.windows.joins import JoinWindow
 from tests.support.sql.joins import query
 
 KINDS = ("INNER", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")

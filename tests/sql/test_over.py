@@ -1,7 +1,8 @@
 import pytest
 
 from sqlwin.plan.ir.nodes import Project, Scan
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.support.sql.cases import HOUR, MINUTE, below, columns, filtered, over, plan
 
 

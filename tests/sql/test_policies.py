@@ -1,7 +1,9 @@
 import pytest
 
 from sqlwin.policies import Early, Expired, Late, Policy
-from sqlwin.windows import Frame, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Whole
 from tests.support.sql.cases import HOUR, MINUTE, SECOND, bound, over, window
 
 DAY = 24 * HOUR

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sqlwin.aggregates.python import PythonAggregate, aggregate
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.ir.nodes import OverAggregate, Query, WindowAggregate
-from sqlwin.python_aggregates import PythonAggregate, aggregate
 from sqlwin.sql import script
 from tests.support.sql.cases import ORDERS, below, operator, underlined
 

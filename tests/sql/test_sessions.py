@@ -10,7 +10,8 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.runtime.rows.scalars import evaluate
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 from tests.support.sql.cases import (
     HOUR,
     MINUTE,

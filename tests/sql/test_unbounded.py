@@ -5,7 +5,9 @@ import pytest
 from sqlwin.plan.ir.nodes import Filter, OverAggregate, Project, Scan
 from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.facts import streams_of, window_of
-from sqlwin.windows import Frame, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Whole
 from tests.support.sql.cases import (
     MINUTE,
     bound,

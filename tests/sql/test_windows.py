@@ -2,7 +2,9 @@ import pytest
 
 from sqlwin.aggregates import ALIASES, SIGNATURES
 from sqlwin.plan.ir.nodes import Project
-from sqlwin.windows import Cumulate, Frame, Hop, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Cumulate, Hop
 from tests.support.sql.cases import (
     HOUR,
     MINUTE,

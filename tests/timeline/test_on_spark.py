@@ -8,12 +8,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from pyspark.sql import SparkSession
-from sqlwin.spark.stages.wire import decode, unpacked_blob
 
 from sqlwin.embedded.run import run as run_embedded
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.spark import arrivals
+from sqlwin.spark.stages import arrivals
+from sqlwin.spark.stages.wire import decode, unpacked_blob
 from sqlwin.sql import script
 from sqlwin.timeline import files
 from sqlwin.timeline.observers import FIRST_ROWS, recording_file

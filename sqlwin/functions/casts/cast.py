@@ -19,6 +19,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from sqlwin.functions.casts import intervals as cast_intervals
 from sqlwin.functions.casts import nested as cast_nested
 from sqlwin.functions.casts import numbers as cast_numbers
 from sqlwin.functions.casts import strings as cast_strings
@@ -35,6 +36,7 @@ _TABLE: dict[tuple[str, str], How] = {
     **cast_texts.CASTS,
     **cast_nested.CASTS,
     **cast_times.CASTS,
+    **cast_intervals.CASTS,
 }
 _NOTED: ContextVar[list[tuple[str, Typed]] | None] = ContextVar("noted", default=None)
 

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.core.map_building import built
 from sqlwin.functions.core.typed import Refused, Typed
-from sqlwin.functions.core.types import NULL, STRING, engine_name, implicit, name
+from sqlwin.functions.core.types import NULL, STRING, engine_name, name
 from sqlwin.functions.core.vectors import vector
+from sqlwin.functions.core.widening import implicit
 
 
 def _made(cast: Casting, sql: str, *parts: Typed) -> Typed:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.core.typed import Typed
-from sqlwin.functions.core.types import BIGINT, FLOAT, as_decimal, implicit
+from sqlwin.functions.core.types import BIGINT, FLOAT, as_decimal
+from sqlwin.functions.core.widening import implicit
 
 _GREATEST_FLOAT = "CAST('3.4028235677973362e38' AS DOUBLE)"
 """The least DOUBLE that is nearer to infinity than to any FLOAT is the next one."""

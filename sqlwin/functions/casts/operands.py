@@ -27,8 +27,8 @@ from sqlwin.functions.core.types import (
     is_integral,
     is_numeric,
     is_struct,
-    widest,
 )
+from sqlwin.functions.core.widening import widest
 
 
 def beside(arguments: Sequence[Argument], safe: bool = False) -> list[Argument]:

@@ -1,4 +1,4 @@
-"""Casts from and to DATE, TIMESTAMP and intervals.
+"""Casts from and to DATE and TIMESTAMP.
 
 Texts are read by DuckDB where they are as it prints them, by Arrow where they have another usual
 form, all others one by one; printed is by DuckDB within the years that have four digits. Numbers
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Context, Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -23,14 +23,10 @@ from sqlwin.functions.core.types import (
     DATE,
     DOUBLE,
     STRING,
-    UNITS,
-    Interval,
-    is_decimal,
     name,
 )
 from sqlwin.functions.core.vectors import Vector, by_value, vector
 from sqlwin.functions.instants import iso as instants
-from sqlwin.functions.instants.interval_texts import micros_per, parsed, printed
 from sqlwin.functions.instants.iso import iso_date, iso_instant
 from sqlwin.schema import TIMESTAMP
 
@@ -143,15 +139,15 @@ def _to_float(casting: Casting) -> Typed:
     return casting.text(f"({seconds})" if casting.to == DOUBLE else f"CAST({seconds} AS FLOAT)")
 
 
-_EXACT = "CAST({0} AS DECIMAL(19, 0)) * CAST('0.000001' AS DECIMAL(7, 6))"
+EXACT = "CAST({0} AS DECIMAL(19, 0)) * CAST('0.000001' AS DECIMAL(7, 6))"
 
 
 def _to_decimal(casting: Casting) -> Typed:
-    exact = _EXACT.format("epoch_us({0})")
+    exact = EXACT.format("epoch_us({0})")
     return casting.text(f"CAST({exact} AS {{result}})", fails=True)
 
 
-_EXACT_CONTEXT = Context(prec=60)
+EXACT_CONTEXT = Context(prec=60)
 _LIMIT = 9223372036854  # seconds, in either direction
 
 
@@ -172,7 +168,7 @@ def _decimal_to_timestamp(numbers: pa.Array) -> pa.Array:
 
 def _wrapped(number: Decimal) -> int:
     """Past the ends of time it begins anew, as in Spark."""
-    exact = int(number.scaleb(6, _EXACT_CONTEXT))
+    exact = int(number.scaleb(6, EXACT_CONTEXT))
     return (exact + 2**63) % 2**64 - 2**63
 
 
@@ -201,96 +197,6 @@ def _of_doubles(numbers: pa.Array, strict: bool) -> pa.Array:
     whole = np.where(clipped >= 2.0**63, 2**63 - 1, np.minimum(clipped, 2.0**62 * 1.99).astype(int))
     missing = np.asarray(pc.is_null(numbers)) | wrong
     return pa.array(whole, BIGINT, mask=missing).cast(TIMESTAMP)
-
-
-# --- intervals --------------------------------------------------------------------------
-
-
-@vector("text_to_interval")
-def _text_to_interval(texts: pa.Array, to: pa.Array) -> pa.Array:
-    return _intervals(texts, to, strict=True)
-
-
-@vector("try_text_to_interval")
-def _try_text_to_interval(texts: pa.Array, to: pa.Array) -> pa.Array:
-    return _intervals(texts, to, strict=False)
-
-
-def _intervals(texts: pa.Array, to: pa.Array, strict: bool) -> pa.Array:
-    def one(text: str, fields: str) -> int | None:
-        try:
-            return parsed(text, Interval(*fields.split()))
-        except ValueError:
-            if strict:
-                raise
-            return None
-
-    return by_value(one, texts, to, type=BIGINT)
-
-
-def _from_text(casting: Casting) -> Typed:
-    chosen = _try_text_to_interval if casting.safe else _text_to_interval
-    called = f"{chosen.named([STRING, STRING], BIGINT)}({{0}}, '{' '.join(casting.to.fields)}')"
-    made = called if not casting.to.is_months else f"CAST({called} AS INTEGER)"
-    return casting.text(made, fails=not casting.safe)
-
-
-@vector("interval_to_text")
-def _interval_to_text(values: pa.Array, fields: pa.Array) -> pa.Array:
-    return by_value(lambda v, f: printed(v, Interval(*f.split())), values, fields, type=STRING)
-
-
-def _to_text(casting: Casting) -> Typed:
-    given = casting.given.type
-    named = _interval_to_text.named([given, STRING], STRING)
-    return casting.text(f"{named}({{0}}, '{' '.join(given.fields)}')")
-
-
-def _between(casting: Casting) -> Typed:
-    """What is less than the last field is cut off."""
-    last = casting.to.last
-    if last in ("MONTH", "SECOND") or UNITS.index(casting.given.type.last) <= UNITS.index(last):
-        return casting.text("{0}")
-    unit = 12 if last == "YEAR" else micros_per(last)
-    return casting.text(f"({{0}} // {unit} * {unit})")
-
-
-def _unit(type_: Interval) -> int:
-    """Of the number that an interval is: its last field, of which there may be fractions."""
-    if type_.is_months:
-        return 12 if type_.last == "YEAR" else 1
-    return micros_per(type_.last)
-
-
-def _to_number(casting: Casting) -> Typed:
-    unit = _unit(casting.given.type)
-    if is_decimal(casting.to):
-        if casting.given.type.last == "SECOND":
-            return casting.text(f"CAST({_EXACT} AS {{result}})", fails=True)
-        return casting.text(f"CAST({{0}} // {unit} AS {{result}})", fails=True)
-    return casting.text(f"CAST({{0}} // {unit} AS {{result}})", fails=casting.to != BIGINT)
-
-
-def _to_interval(casting: Casting) -> Typed:
-    """A fraction is one of the last field, in months or microseconds: 1.5 YEAR is 18 months."""
-    to, unit = casting.to, _unit(casting.to)
-    engine = "INTEGER" if to.is_months else "BIGINT"
-    if not is_decimal(casting.given.type):
-        return casting.text(f"CAST(CAST({{0}} AS BIGINT) * {unit} AS {engine})", fails=True)
-    named = _scaled.named([casting.given.type, BIGINT], BIGINT)
-    return casting.text(f"CAST({named}({{0}}, CAST({unit} AS BIGINT)) AS {engine})", fails=True)
-
-
-@vector("decimal_to_interval")
-def _scaled(numbers: pa.Array, units: pa.Array) -> pa.Array:
-    return by_value(_whole_units, numbers, units, type=BIGINT)
-
-
-def _whole_units(number: Decimal, unit: int) -> int:
-    made = int(_EXACT_CONTEXT.multiply(number, Decimal(unit)).to_integral_value(ROUND_HALF_UP))
-    if not -(2**63) <= made < 2**63:
-        raise ValueError(f"[CAST_OVERFLOW] {number} is too large for an INTERVAL")
-    return made
 
 
 _MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"
@@ -344,17 +250,4 @@ CASTS: dict[tuple[str, str], How] = {
     ("integral", "timestamp"): _from_integral,
     ("decimal", "timestamp"): lambda c: c.vector(_decimal_to_timestamp),
     ("float", "timestamp"): lambda c: c.vector(_double_to_timestamp, _try_double_to_timestamp),
-    **{("string", kind): _from_text for kind in ("year_month", "day_time")},
-    **{(kind, "string"): _to_text for kind in ("year_month", "day_time")},
-    **{(kind, kind): _between for kind in ("year_month", "day_time")},
-    **{
-        (kind, number): _to_number
-        for kind in ("year_month", "day_time")
-        for number in ("integral", "decimal")
-    },
-    **{
-        (number, kind): _to_interval
-        for kind in ("year_month", "day_time")
-        for number in ("integral", "decimal")
-    },
 }

@@ -47,7 +47,6 @@ from sqlwin.functions.core.types import (
     TINYINT,
     YEAR_MONTH,
     as_decimal,
-    implicit,
     is_decimal,
     is_float,
     is_integral,
@@ -57,8 +56,8 @@ from sqlwin.functions.core.types import (
     is_numeric,
     is_orderable,
     is_struct,
-    widest,
 )
+from sqlwin.functions.core.widening import implicit, widest
 from sqlwin.schema import TIMESTAMP
 
 Bound = dict[str, pa.DataType]

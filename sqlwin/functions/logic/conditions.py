@@ -22,10 +22,9 @@ from sqlwin.functions.core.types import (
     is_numeric,
     is_orderable,
     name,
-    widest,
-    widest_of,
 )
 from sqlwin.functions.core.vectors import vector
+from sqlwin.functions.core.widening import widest, widest_of
 
 
 def _connected(word: str, decided: str) -> How:

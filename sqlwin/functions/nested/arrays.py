@@ -13,7 +13,8 @@ import pyarrow as pa
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.typed import Body, Refused, Typed
-from sqlwin.functions.core.types import NULL, implicit, name, widest_of
+from sqlwin.functions.core.types import NULL, name
+from sqlwin.functions.core.widening import implicit, widest_of
 from sqlwin.functions.nested import array_making, array_sets, array_sorts, float_vectors, lambdas
 
 

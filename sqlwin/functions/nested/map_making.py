@@ -14,17 +14,9 @@ from sqlwin.functions.core.entry import Call, Function, function, of
 from sqlwin.functions.core.map_building import ENTRIES, built
 from sqlwin.functions.core.nested_values import by_rows, identity, made, values
 from sqlwin.functions.core.typed import Body, Refused, Typed
-from sqlwin.functions.core.types import (
-    NULL,
-    STRING,
-    engine_name,
-    is_float,
-    is_map,
-    is_struct,
-    name,
-    widest_of,
-)
+from sqlwin.functions.core.types import NULL, STRING, engine_name, is_float, is_map, is_struct, name
 from sqlwin.functions.core.vectors import vector
+from sqlwin.functions.core.widening import widest_of
 from sqlwin.functions.regex.matching import split
 
 

@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 from sqlwin.functions.casts.times import UTC
 from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
 from sqlwin.functions.core.typed import Argument, Refused, Typed
-from sqlwin.functions.core.types import BIGINT, DATE, DOUBLE, INT, implicit, is_numeric, name
+from sqlwin.functions.core.types import BIGINT, DATE, DOUBLE, INT, is_numeric, name
 from sqlwin.functions.core.vectors import by_value, vector
+from sqlwin.functions.core.widening import implicit
 from sqlwin.functions.instants.calendar import DAY, Ints, civil, month_length, whole_months
 from sqlwin.functions.instants.iso import day_numbers, masked, micros
 from sqlwin.functions.times.made import narrowed

@@ -26,9 +26,9 @@ from sqlwin.functions.core.types import (
     YEAR_MONTH,
     Interval,
     is_integral,
-    widest,
 )
 from sqlwin.functions.core.vectors import Vector, by_value, vector
+from sqlwin.functions.core.widening import widest
 from sqlwin.functions.instants.interval_texts import parsed, with_units
 from sqlwin.functions.times.date_sums import back, plus_days
 from sqlwin.functions.times.gaps import GAPS

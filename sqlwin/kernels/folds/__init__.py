@@ -19,13 +19,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.picks.extremes import Extreme
 from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.folds.sums.counts import Count
 from sqlwin.kernels.folds.sums.means import Mean, TryMean, mean_of_pairs
 from sqlwin.kernels.folds.sums.sums import Sum, TrySum
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import Order
 
 __all__ = ["FOLDS", "Fold", "FoldCall", "fold"]

@@ -1,4 +1,4 @@
-"""An aggregate written in Python (`sqlwin.python_aggregates`), row by row.
+"""An aggregate written in Python (`sqlwin.aggregates.python`), row by row.
 
 | column  | dtype | what |
 |---------|-------|------|
@@ -24,10 +24,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import FunctionError
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import POSITION, polars_type
 
 Rows = Iterable[tuple[Any, ...]]

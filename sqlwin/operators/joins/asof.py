@@ -45,7 +45,7 @@ from sqlwin.operators.load import Load, Records
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
-from sqlwin.windows import AsOf
+from sqlwin.windows.joins import AsOf
 
 COMPLETE, MEETS, TAKEN = "__complete", "__meets", "__taken"
 

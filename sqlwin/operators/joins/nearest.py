@@ -29,7 +29,8 @@ from sqlwin.operators.joins.pairing import marked
 from sqlwin.operators.joins.schema import OUT
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.schema import TS
-from sqlwin.windows import AsOf, JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinWindow
 
 KNOWN, FOUND = "left_known", "__found"
 MET, BACK, ANEW = "__met", "__back", "__anew"

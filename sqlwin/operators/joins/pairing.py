@@ -5,7 +5,8 @@ A pair is a row of both sides' columns, the marks of each side's row under
 new left rows look for partners among all right rows, new ones too, and new right rows
 only among left rows that were there before.
 
->>> from sqlwin.windows import JoinWindow, Unit
+>>> from sqlwin.windows import Unit
+>>> from sqlwin.windows.joins import JoinWindow
 >>> window = JoinWindow(Unit.RANGE, -5, 5)
 >>> left = Side("left", {"a": pl.Int64()}, (), window, 60)
 >>> right = Side("right", {"b": pl.Int64()}, (), window.mirrored, 60)
@@ -30,7 +31,7 @@ from sqlwin.kernels.joins import coded, near
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
 from sqlwin.schema import TS, empty
-from sqlwin.windows import SteppedWindow
+from sqlwin.windows.joins import SteppedWindow
 
 AT = "__at"
 Residual = Callable[[pl.DataFrame], pl.Series]

@@ -14,7 +14,8 @@ Worked example, partners up to 5 later, RETAIN 2 ROWS, watermark 20: a side with
 at 10, 12, 14, 18 has the horizon 14. Those at 10 and 12 go, for the watermark is past 17; at
 watermark 17 only the first would.
 
->>> from sqlwin.windows import JoinWindow, Unit
+>>> from sqlwin.windows import Unit
+>>> from sqlwin.windows.joins import JoinWindow
 >>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 5), 60)
 >>> horizons = pl.DataFrame({"k": ["tea"], HORIZON: [14]})
 >>> Newest(side, 2).passed(horizons, 20).rows(), Newest(side, 2).passed(horizons, 17).rows()

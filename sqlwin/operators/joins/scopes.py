@@ -15,7 +15,8 @@ Invariant: `__rows` of the left windows and of the right ones have the same sum,
 pair of the join is one of them; a residual condition may leave some out.
 
 >>> from sqlwin.operators.windows.grouping import EXTENT
->>> from sqlwin.windows import JoinWindow, Unit
+>>> from sqlwin.windows import Unit
+>>> from sqlwin.windows.joins import JoinWindow
 >>> window = JoinWindow(Unit.RANGE, -5, 5)
 >>> rows = pl.DataFrame({"k": ["a", "b"], "__ts": [10, 10], "__part": [0, 0], "__seq": [0, 1]})
 >>> others = pl.DataFrame({"j": ["a", "a"], "__ts": [8, 15], "__part": [0, 0], "__seq": [7, 9]})

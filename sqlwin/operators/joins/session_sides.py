@@ -48,7 +48,8 @@ from sqlwin.operators.windows.grouping import Grouping
 from sqlwin.schema import TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.stores.session_store import FROM, UNTIL, session_layout
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 
 REACHES = "__reaches"
 OWN_FROM, OWN_UNTIL = "__own_from", "__own_until"

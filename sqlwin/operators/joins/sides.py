@@ -18,7 +18,8 @@ not expired itself. So, of a side whose partners are at most `reach` later, thos
 `closed - reach - retain` and after. Under ROWS, where nothing expires, a row may be evicted
 as soon as all its partners have come: then it cannot be retracted any more.
 
->>> from sqlwin.windows import JoinWindow, Unit
+>>> from sqlwin.windows import Unit
+>>> from sqlwin.windows.joins import JoinWindow
 >>> side = Side("left", {"k": pl.String()}, ("k",), JoinWindow(Unit.RANGE, -5, 10), slice_width=60)
 >>> side.layout.keys, side.layout.order
 ((), ('__ts', 'k', '__part', '__seq'))
@@ -42,7 +43,8 @@ from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.combine import keep_all, last_written
 from sqlwin.state.contract import Layout
-from sqlwin.windows import JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import JoinWindow
 
 POS = "__pos"
 PASSED_WHERE = "__held"

@@ -30,7 +30,8 @@ from sqlwin.kernels.unions import Base, slide_all
 from sqlwin.operators.over.arrivals import Came, arrived
 from sqlwin.operators.over.ordering import Arranged, arrange, renumbered
 from sqlwin.schema import POSITION, SEQ, Order
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 
 AT = "__at"
 

@@ -33,7 +33,7 @@ from sqlwin.kernels.distances import framed_by
 from sqlwin.kernels.frames import Frames, Ints, excluding, parts_of
 from sqlwin.kernels.standings import differs, in_order
 from sqlwin.schema import PART, POSITION, SEQ, TS, Order
-from sqlwin.windows import Frame
+from sqlwin.windows.frames import Frame
 
 AT = "__at"
 Keys = tuple[Order, ...]

@@ -26,7 +26,8 @@ from functools import cached_property
 
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.schema import Order
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
 from sqlwin.operators.windows.stores import emitted, horizons
 from sqlwin.schema import PLACE, POSITION, WEIGHT
 from sqlwin.state.combine import keep_all, last_written, merged
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 
 NEVER_FULL = "a frame to the end of the input keeps every row of it"
 NEVER_FINAL = "an order that does not begin with event time keeps every row"

@@ -38,7 +38,7 @@ from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SE
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.slices import slice_width
-from sqlwin.stays import JoinStays, Stay
+from sqlwin.windows.stays import JoinStays, Stay
 
 AT: pl.DataType = pl.Datetime("us", "UTC")
 ID, IN = "__id", "__in"

@@ -28,7 +28,7 @@ from sqlwin.operators.relations.stays import ENTERS, LEAVES, staying
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.schema import PLACE, POSITION, TS
 from sqlwin.state.combine import last_written
-from sqlwin.stays import Stay
+from sqlwin.windows.stays import Stay
 
 
 @dataclass(frozen=True)

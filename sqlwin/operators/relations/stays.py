@@ -17,8 +17,8 @@ import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.schema import POSITION, TS
-from sqlwin.stays import Stay
-from sqlwin.windows import Steps
+from sqlwin.windows.joins import Steps
+from sqlwin.windows.stays import Stay
 
 ROW, ENTERS, LEAVES = "__row", "__enters", "__leaves"
 

@@ -33,7 +33,8 @@ from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import FIRST, LAST, NUMBER_OF_SET, Grouping
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS, WEIGHT
 from sqlwin.state.stores.session_store import FROM, UNTIL
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ from sqlwin.operators.sessions.spans import REACH, RUN, first_of, met
 from sqlwin.operators.windows.grouping import FIRST, LAST, NUMBER_OF_SET, ROWS, Grouping, merges
 from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
 from sqlwin.state.stores.session_store import FROM, UNTIL, SessionStore
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 
 SESSIONS = "sessions"
 

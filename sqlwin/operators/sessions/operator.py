@@ -46,7 +46,8 @@ from sqlwin.policies import Expired, Policy
 from sqlwin.schema import POSITION, REVISION, TS
 from sqlwin.state.records import least
 from sqlwin.state.stores.session_store import UNTIL
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 
 
 @dataclass(frozen=True)

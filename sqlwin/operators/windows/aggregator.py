@@ -42,7 +42,8 @@ from sqlwin.operators.windows.stores import WindowStores
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import INSTANT, PLACE, where
 from sqlwin.state.records import least
-from sqlwin.windows import Aligned, Hop, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Aligned, Hop, Whole
 
 
 @dataclass(frozen=True)

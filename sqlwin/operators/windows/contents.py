@@ -55,7 +55,8 @@ from sqlwin.operators.windows.grouping import (
 )
 from sqlwin.operators.windows.merging import frames_of, windows_of
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty
-from sqlwin.windows import Aligned, Hop, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Aligned, Hop, Whole
 
 PANES, MESSAGES = "panes", "messages"
 

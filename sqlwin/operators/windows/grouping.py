@@ -28,7 +28,7 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_each
 from sqlwin.kernels.panes import pane_of
 from sqlwin.schema import POSITION, SEQ, TS
-from sqlwin.windows import Aligned
+from sqlwin.windows.group import Aligned
 
 NUMBER_OF_SET = "__grouping"
 PANE = "__pane"

@@ -19,7 +19,7 @@ from sqlwin.kernels.pane_ranges import merged, overlap, ranges_of
 from sqlwin.kernels.panes import WINDOW_END, ends_of, held_by, start_of
 from sqlwin.operators.windows.grouping import PANE, merged_by, merges
 from sqlwin.schema import POSITION, TS
-from sqlwin.windows import Aligned, Cumulate, Ending, Hop
+from sqlwin.windows.group import Aligned, Cumulate, Ending, Hop
 
 _AT = "__at"
 

@@ -36,7 +36,7 @@ from sqlwin.operators.windows.contents import MESSAGES, PANES
 from sqlwin.operators.windows.grouping import EXTENT, PANE
 from sqlwin.schema import PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT
 from sqlwin.state.contract import HORIZON
-from sqlwin.windows import Hop
+from sqlwin.windows.group import Hop
 
 
 @dataclass(frozen=True)

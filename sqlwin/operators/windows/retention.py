@@ -34,7 +34,7 @@ from sqlwin.operators.windows.grouping import PANE, Grouping
 from sqlwin.policies import Policy
 from sqlwin.schema import empty
 from sqlwin.state.contract import HORIZON
-from sqlwin.windows import Aligned, Ending, Whole
+from sqlwin.windows.group import Aligned, Ending, Whole
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ from sqlwin.policies import Policy
 from sqlwin.schema import POSITION, SEQ, WEIGHT
 from sqlwin.state.combine import keep_all, last_written, merged
 from sqlwin.state.slices import ENDLESS, slice_width
-from sqlwin.windows import Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Whole
 
 ALL_IN_ONE = "an aggregate of the whole stream needs every message of it"
 INT: pl.DataType = pl.Int64()

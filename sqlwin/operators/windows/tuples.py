@@ -47,7 +47,7 @@ from sqlwin.operators.windows.contents import MESSAGES, PANES, Contents
 from sqlwin.operators.windows.grouping import EXTENT, LAST, PANE
 from sqlwin.schema import REVISION, ROW_KEY, empty
 from sqlwin.state.contract import HORIZON
-from sqlwin.windows import Hop
+from sqlwin.windows.group import Hop
 
 
 class MessageContents(Contents):

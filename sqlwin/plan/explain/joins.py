@@ -15,11 +15,10 @@ from sqlwin.plan.explain.policies import (
     timeout,
     watermark,
 )
-from sqlwin.plan.explain.stage_warnings import never_final
 from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Join, Scan
 from sqlwin.plan.options.tuning import RELOAD
-from sqlwin.plan.properties.changelog import changing, corrected, lateness, replayed
+from sqlwin.plan.properties.changelog import changing, corrected
 from sqlwin.plan.properties.facts import (
     arriving,
     counts,
@@ -29,7 +28,9 @@ from sqlwin.plan.properties.facts import (
     untimed,
 )
 from sqlwin.policies import Early, Policy
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, SteppedWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SteppedWindow
 
 NEAREST = {
     ">=": "the last right row at or before the left row",
@@ -88,9 +89,9 @@ def _operator(join: Join) -> str:
 
 def _numbered(join: Join) -> str:
     """How the rows of windows in ROWS over results are."""
-    by_time = _named(join, ordered_sides(join))
+    by_time = named(join, ordered_sides(join))
     come = [side for side in ("left", "right") if side not in ordered_sides(join)]
-    others = f", those of {_named(join, come)} as they come" if come else ""
+    others = f", those of {named(join, come)} as they come" if come else ""
     return f"those of {by_time} numbered by event time{others}"
 
 
@@ -179,7 +180,7 @@ def _evicted(join: Join) -> Iterator[str]:
         yield f"State TTL: {ttl.described(ttls['left'])}"
         return
     for side, each in ttls.items():
-        yield f"State TTL: of {_named(join, [side])} {ttl.described(each)}"
+        yield f"State TTL: of {named(join, [side])} {ttl.described(each)}"
 
 
 def _reloaded(join: Join) -> str:
@@ -249,110 +250,28 @@ def _full(join: Join) -> str:
     return f"{pairs}, {_WITHOUT[join.kind]} without a match once that is final"
 
 
-# --- warnings ---------------------------------------------------------------------------
-
-_PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "anti": ("left",)}
-"""The sides whose rows are sent without a match."""
-
-
-def join_warnings(join: Join) -> Iterator[str]:
-    if join.stays is not None:
-        yield from stays.warnings(join, join.stays)
-        return
-    if counts(join):
-        what = "messages" if arriving(join) else "rows"
-        yield f"a window in ROWS numbers the {what} of all keys, so all rows go to one bucket"
-    elif not join.left_keys and not join.static:
-        yield "the join has no equality, so all rows go to one bucket and each meets all others"
-    endless = [s for s in join.unbounded if not _retained(join) or s in untimed(join)]
-    if endless:
-        yield from _endless(join, endless)
-    elif not _has_bound(join) and not join.static and not join.policy.ttls:
-        yield from (never_final(s) for s in streams_of(join) if lateness(s) is None)
-    if not counts(join):
-        yield from _positions(join, endless)
-    if join.policy.retain_rows is not None and join.left_keys and join.policy.retain is None:
-        yield "the last rows of every key are kept, so state grows with keys"
-    if isinstance(join.match, AsOf) and join.match.backward and "right" not in join.policy.ttls:
-        (stream,) = streams_of(join.right)
-        yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
-    if isinstance(join.match, AsOf):
-        yield from _replaced(join)
-
-
-def _replaced(join: Join) -> Iterator[str]:
-    """Of rows that a changelog retracts: they are not there for rows of their time."""
-    for stream in (s for of in streams_of(join.right) for plan in of.of for s in streams_of(plan)):
-        if stream.changelog is not None:
-            yield (
-                f"a change of {stream.name} retracts the row before it, so there is one version of "
-                f"each; without the option changelog each change is a version"
-            )
-
-
-def _positions(join: Join, sides: list[str]) -> Iterator[str]:
-    """Of streams that recognise replays by positions, those that never evict one."""
-    of = {"left": join.left, "right": join.right}
-    read = [s for side in sides for s in streams_of(of[side])]
-    bounded_ = [stream.name for stream in read if replayed(stream)]
-    if bounded_:
-        of_all = f"the positions of all messages of {' and '.join(dict.fromkeys(bounded_))}"
-        yield f"{of_all} are kept to recognise replays, so state grows for ever"
-
-
 def _retention(join: Join) -> str:
     """What RETAIN says is of the sides that have an event time."""
     key = "its side and key" if join.left_keys else "its side"
     bounded_ = retention(join.policy, key, _changing(join))
     timed = [side for side in ("left", "right") if side not in untimed(join)]
     if counts(join):
-        rows = f"numbers of {_named(join, ordered_sides(join))}"
+        rows = f"numbers of {named(join, ordered_sides(join))}"
         return (
             f"{rows} may change {'for ever' if join.policy.retain is None else f'until {bounded_}'}"
         )
-    if len(timed) == 2 or not _retained(join):
+    if len(timed) == 2 or not retained(join):
         return bounded_
-    return f"of {_named(join, timed)} {bounded_}" if timed else "for ever"
+    return f"of {named(join, timed)} {bounded_}" if timed else "for ever"
 
 
-def _endless(join: Join, sides: list[str]) -> Iterator[str]:
-    """What is true of sides that no window and no RETAIN bounds."""
-    ttls = join.policy.ttls
-    bounded_ = [side for side in sides if side not in ttls]
-    bounds = "window" if counts(join) else "RETAIN"
-    lasting = [side for side in bounded_ if side in untimed(join) and not counts(join)]
-    bounded = [side for side in bounded_ if side not in lasting]
-    remedies = bounds if ordered_sides(join) else f"{bounds} or TTL"
-    for which, remedy in ((bounded, remedies), (lasting, "TTL")):
-        if which:
-            rows = f"rows of {_named(join, which)}"
-            yield f"{rows} are kept for ever, so state grows until a {remedy} is given"
-    null_padded = _PADDED.get(join.kind, ())
-    unmatched = [side for side in sides if side in null_padded]
-    if unmatched:
-        row = (
-            "a row" if len(unmatched) == len(null_padded) else f"a row of {_named(join, unmatched)}"
-        )
-        yield f"that {row} has no match is final only at the end of input, as no window ends"
-    never_emitted = [side for side in unmatched if side in ttls]
-    if never_emitted and join.policy.early is None:
-        named = _named(join, never_emitted)
-        evicted = f"rows of {named} without a match are evicted and never emitted"
-        yield f"{evicted}, as EMIT names no EARLY"
-
-
-def _retained(join: Join) -> bool:
+def retained(join: Join) -> bool:
     """Whether rows are evicted by RETAIN n ROWS alone; those of a window in ROWS never expire."""
     policy = join.policy
     return not (counts(join) or policy.retain is policy.retain_rows is None)
 
 
-def _has_bound(join: Join) -> bool:
-    """Whether there comes a time at which a result is corrected no more."""
-    return _retained(join) or arriving(join) or (counts(join) and join.policy.retain is not None)
-
-
-def _named(join: Join, which: Collection[str]) -> str:
+def named(join: Join, which: Collection[str]) -> str:
     """The streams of these sides."""
     sides = {"left": join.left, "right": join.right}
     names = [s.name for side in which for s in streams_of(sides[side])]

@@ -1,6 +1,7 @@
 """EXPLAIN of plan nodes, each on one line.
 
->>> from sqlwin.windows import Frame, Unit
+>>> from sqlwin.windows import Unit
+>>> from sqlwin.windows.frames import Frame
 >>> frame(Frame(Unit.ROWS, 2)), frame(Frame(Unit.RANGE, None, 60_000_000))
 ('ROWS 2 preceding', 'RANGE unbounded preceding to 1 minute following')
 """
@@ -32,21 +33,11 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.schema import Order
-from sqlwin.stays import JoinStays
-from sqlwin.windows import (
-    AsOf,
-    CalendarWindow,
-    Cumulate,
-    Exclude,
-    Frame,
-    GroupWindow,
-    JoinSessions,
-    JoinWindow,
-    Session,
-    SteppedWindow,
-    Unit,
-    Whole,
-)
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
+from sqlwin.windows.group import CalendarWindow, Cumulate, GroupWindow, Session, Whole
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SteppedWindow
+from sqlwin.windows.stays import JoinStays
 
 
 @singledispatch

@@ -11,7 +11,7 @@ from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.kafka_options import IDLE
 from sqlwin.plan.properties.processing_time import by_clock
 from sqlwin.policies import Early, Expired, Late, Policy
-from sqlwin.secrets import refers
+from sqlwin.system.secrets import refers
 
 SESSIONS = "each a session of its own"
 

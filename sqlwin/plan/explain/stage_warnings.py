@@ -21,7 +21,8 @@ from sqlwin.plan.properties.stores import (
     keeps_messages,
     splits_sessions,
 )
-from sqlwin.windows import Session, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session, Whole
 
 POSITIONS = "the positions of all messages are kept to recognise replays, so state grows for ever"
 

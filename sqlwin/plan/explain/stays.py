@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlwin.instants import format_duration
 from sqlwin.plan.ir.nodes import Join
 from sqlwin.plan.properties.facts import streams_of
-from sqlwin.stays import JoinStays, Stay
+from sqlwin.windows.stays import JoinStays, Stay
 
 
 def near(match: JoinStays) -> str:

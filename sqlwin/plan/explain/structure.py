@@ -151,7 +151,8 @@ def _below(node: Node) -> tuple[Node, ...]:
 def plain(value: Any) -> Any:
     """A value of the plan as JSON has it: a dataclass by its fields, with its `type`.
 
-    >>> from sqlwin.windows import Frame, Unit
+    >>> from sqlwin.windows import Unit
+    >>> from sqlwin.windows.frames import Frame
     >>> plain((Frame(Unit.ROWS, 2), None))[0]["preceding"]
     2
     """

@@ -11,7 +11,7 @@ from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import STREAMS, connector_of
 from sqlwin.plan.options.kafka_options import LOSS, PATTERN, topics
 from sqlwin.plan.options.option import boolean
-from sqlwin.secrets import refers
+from sqlwin.system.secrets import refers
 
 _BEGINS = {"earliest": "from the earliest records", "latest": "after the latest records"}
 

@@ -40,7 +40,8 @@ from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import (
     keeps_messages,
 )
-from sqlwin.windows import CalendarWindow, Cumulate, Session, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import CalendarWindow, Cumulate, Session, Whole
 
 
 def facts(plan: Node, stores: str) -> Iterator[str]:

@@ -23,8 +23,9 @@ from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.streams import Scalar, Stream
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column, Schema
-from sqlwin.stays import JoinStays, Stay
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
+from sqlwin.windows.stays import JoinStays, Stay
 
 if TYPE_CHECKING:
     from sqlwin.plan.ir.nodes import Node

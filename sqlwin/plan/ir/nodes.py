@@ -30,6 +30,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from sqlwin.added import ADDED
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.plan.ir.joins import Join, StaticScan
 from sqlwin.plan.ir.matches import MatchRecognize
 from sqlwin.plan.ir.once import hashed_once
@@ -37,10 +38,11 @@ from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.streams import Scalar, Stream, column_of, quoted
 from sqlwin.plan.ir.unnest import Unnest
 from sqlwin.policies import Policy
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.python_functions import PythonFunction
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
-from sqlwin.windows import Frame, GroupWindow, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import GroupWindow, Whole
 
 __all__ = [
     "Join",

@@ -28,7 +28,7 @@ import pyarrow as pa
 from sqlwin.errors import StateError
 from sqlwin.plan.ir.streams import Scalar, Stream
 from sqlwin.schema import Column, arrow_schema
-from sqlwin.secrets import hidden, masked
+from sqlwin.system.secrets import hidden, masked
 
 VERSION = 1
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError, Span
 from sqlwin.names import nearest
-from sqlwin.secrets import refers
+from sqlwin.system.secrets import refers
 
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 MOST = 10**12

@@ -36,7 +36,8 @@ from sqlwin.plan.properties.facts import (
     window_policy,
 )
 from sqlwin.policies import Late
-from sqlwin.windows import Session, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session, Whole
 
 CHANGELOGS = ("append", "upsert", "retract")
 FINAL = "EMIT FINAL, which sends full windows once"

@@ -34,7 +34,9 @@ from sqlwin.plan.properties.facts import (
     window_policy,
 )
 from sqlwin.policies import Expired, Late
-from sqlwin.windows import AsOf, Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
+from sqlwin.windows.joins import AsOf
 
 
 @from_below(below_of)

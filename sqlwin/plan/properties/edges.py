@@ -31,7 +31,8 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.ir.once import once
 from sqlwin.schema import TIMESTAMP
-from sqlwin.windows import CalendarWindow, Ending, Hop, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import CalendarWindow, Ending, Hop
 
 
 @dataclass(frozen=True)

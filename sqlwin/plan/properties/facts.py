@@ -28,7 +28,9 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.plan.ir.once import from_below, once
 from sqlwin.policies import Policy
 from sqlwin.python_functions import unnumbered
-from sqlwin.windows import JoinWindow, Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
+from sqlwin.windows.joins import JoinWindow
 
 Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation | MatchRecognize
 Window = Unranked | WindowRank

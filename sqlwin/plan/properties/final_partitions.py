@@ -26,7 +26,8 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.properties.edges import edge_in, source
-from sqlwin.windows import Ending, Unit, known_by_start
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Ending, known_by_start
 
 
 def becomes_final(top: TopN) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlwin.plan.ir.nodes import OverAggregate
 from sqlwin.plan.properties.changelog import repeats, weighted
 from sqlwin.plan.properties.facts import streams_of
-from sqlwin.windows import Reach
+from sqlwin.windows.frames import Reach
 
 
 def reach_of(window: OverAggregate) -> Reach | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from sqlwin.plan.ir.nodes import Project, Stream
 from sqlwin.plan.properties.edges import edge, edge_in, scalars_of
-from sqlwin.windows import known_by_start
+from sqlwin.windows.group import known_by_start
 
 
 def pins_time(plan: Project, stream: Stream, partition: Iterable[str]) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from sqlwin.plan.ir.nodes import Node, OverAggregate, Query, WindowAggregate, WindowRank
 from sqlwin.plan.properties.facts import window_of, window_policy
 from sqlwin.policies import Late
-from sqlwin.windows import Frame, Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Session
 
 
 def corrects(query: Query, filtered: bool) -> bool:

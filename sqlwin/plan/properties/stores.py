@@ -19,7 +19,8 @@ from sqlwin.plan.properties.facts import (
     bucket_keys,
     counts,
 )
-from sqlwin.windows import Session, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session, Whole
 
 
 def full_state(aggregate: Aggregate) -> bool:

@@ -67,7 +67,9 @@ from sqlwin.plan.properties.edges import (
 from sqlwin.plan.properties.facts import arriving, streams_of
 from sqlwin.policies import Early
 from sqlwin.schema import TIMESTAMP
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session, Whole
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 
 
 def preferred(stream: Stream, among: Sequence[str] | None = None) -> str | None:

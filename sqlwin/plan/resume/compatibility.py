@@ -23,7 +23,8 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.resume.differences import difference, taken_apart
 from sqlwin.policies import Expired, Policy
-from sqlwin.windows import Ending, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Ending
 
 
 def why_not(was: Query, now: Query) -> str | None:

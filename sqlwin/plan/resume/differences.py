@@ -3,7 +3,7 @@
 Plans are compared from below, so that the cause of other differences is named first: an input's
 declaration before the window over it, a window's size before the retention that goes by it.
 
->>> from sqlwin.windows import Hop
+>>> from sqlwin.windows.group import Hop
 >>> difference(Hop(60_000_000, 60_000_000), Hop(120_000_000, 60_000_000), "the window")
 'the size of the window was 1 minute, is 2 minutes'
 """

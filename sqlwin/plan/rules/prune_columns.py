@@ -25,7 +25,8 @@ from sqlwin.plan.ir.nodes import (
     WindowedRelation,
     WindowRank,
 )
-from sqlwin.windows import GroupWindow, JoinSessions, Session
+from sqlwin.windows.group import GroupWindow, Session
+from sqlwin.windows.joins import JoinSessions
 
 
 def prune_columns(node: Node) -> Node:

@@ -19,7 +19,7 @@ from sqlwin.plan.options.connectors import LAKES, SINKS, STATIC, connector_of
 from sqlwin.runtime.connectors.function_sink import PYTHON, TakeBatch, function_sink
 from sqlwin.runtime.files.atomic_files import removed, replaced, synced
 from sqlwin.schema import CHANGELOG_NAMES
-from sqlwin.secrets import opened
+from sqlwin.system.secrets import opened
 
 if TYPE_CHECKING:
     import polars as pl

@@ -27,7 +27,7 @@ from sqlwin.runtime.files.file_progress import FileProgress, check_piece, enough
 from sqlwin.runtime.files.globbing import is_glob, listing
 from sqlwin.runtime.files.names import Names
 from sqlwin.runtime.files.pieces import Piece, copied
-from sqlwin.secrets import opened, refers
+from sqlwin.system.secrets import opened, refers
 
 if TYPE_CHECKING:  # the connectors that a script has not, and readers, are not imported
     from sqlwin.runtime.connectors.reloads import Table

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from sqlwin.durations import micros
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.kafka_options import IDLE
-from sqlwin.secrets import opened
+from sqlwin.system.secrets import opened
 
 
 def idle_timeouts(streams: Iterable[Stream]) -> dict[str, int]:

@@ -15,7 +15,7 @@ Worked example, windows of 10 minutes every 5, RETAIN 5 MINUTES, watermark 9:14:
 by 9:09 are out of retention. A row of 9:04 misses the window that ends at 9:05 and counts in that
 which ends at 9:10; the horizon is 9:00.
 
->>> from sqlwin.windows import Hop
+>>> from sqlwin.windows.group import Hop
 >>> kept = RowRetention(5, window=Hop(size=10, advance=5))
 >>> kept.ended(14), kept.horizon(14)
 (9, 0)
@@ -37,7 +37,8 @@ from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS, where
 from sqlwin.state.records import least
-from sqlwin.windows import Ending, Reach
+from sqlwin.windows.frames import Reach
+from sqlwin.windows.group import Ending
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from sqlwin.runtime.kafka.records import NO_VALUE, Found
 from sqlwin.runtime.kafka.registry import Registry
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.schema import Schema
-from sqlwin.secrets import refers
+from sqlwin.system.secrets import refers
 
 MISSING = "Avro needs fastavro: pip install 'sqlwin[kafka]'"
 _HEAD = struct.Struct(">bI")

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from sqlwin.errors import RunError
 from sqlwin.plan.options.kafka_options import client_settings
-from sqlwin.secrets import clear
+from sqlwin.system.secrets import clear
 
 MISSING = "Kafka needs confluent-kafka: pip install 'sqlwin[kafka]'"
 Settings = tuple[tuple[str, str], ...]

@@ -19,7 +19,7 @@ from sqlwin.runtime.kafka.source import KafkaSource
 from sqlwin.runtime.kafka.topics import Topics
 from sqlwin.runtime.kafka.values import Values, in_value, is_debezium
 from sqlwin.schema import TIMESTAMP, type_name
-from sqlwin.secrets import refers
+from sqlwin.system.secrets import refers
 
 DEFAULTS = {option.name: option.default for option in STREAMS["kafka"] if option.default}
 TEXTS, COUNTS = (pa.string(), pa.binary()), (pa.int64(), pa.int32())

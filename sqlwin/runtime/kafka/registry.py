@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 from sqlwin.errors import RunError
 from sqlwin.runtime.kafka.client import CALL_SECONDS, PAUSE_SECONDS
-from sqlwin.secrets import clear
+from sqlwin.system.secrets import clear
 
 TYPE = "application/vnd.schemaregistry.v1+json"
 _CLIENT_ERRORS = range(400, 500)

@@ -18,7 +18,7 @@ from sqlwin.runtime.tables.sink_options import (
     results_of,
     waits,
 )
-from sqlwin.secrets import clear
+from sqlwin.system.secrets import clear
 
 
 def _delta(options: Options, base: Path) -> Lake:

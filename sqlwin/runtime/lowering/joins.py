@@ -35,8 +35,9 @@ from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.state.stores.session_store import segment_interval
-from sqlwin.stays import JoinStays
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
+from sqlwin.windows.stays import JoinStays
 
 HELD = "held"
 ANYWHERE = JoinWindow(Unit.RANGE, None, None)

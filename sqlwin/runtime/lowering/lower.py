@@ -50,7 +50,8 @@ from sqlwin.runtime.lowering.windows import Assembly
 from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import CHANGE, WEIGHT, polars_schema
 from sqlwin.state.slices import ENDLESS, slice_width
-from sqlwin.windows import Ending, Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Ending, Session
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.folds.python import Python
@@ -37,11 +38,12 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.policies import Policy
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.state.slices import ENDLESS, slice_width
-from sqlwin.stays import Stay
-from sqlwin.windows import CalendarWindow, Cumulate, Frame, Hop, Session, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import CalendarWindow, Cumulate, Hop, Session, Whole
+from sqlwin.windows.stays import Stay
 
 if TYPE_CHECKING:  # the operators that a query has not are not imported
     from sqlwin.operators.matches.operator import PatternMatcher

@@ -21,7 +21,7 @@ from sqlwin.runtime.tables.sink_options import (
 from sqlwin.runtime.tables.sqlite import Sqlite
 from sqlwin.runtime.tables.target import Target
 from sqlwin.runtime.tables.upserts import Upserts
-from sqlwin.secrets import clear
+from sqlwin.system.secrets import clear
 
 
 def _postgres(options: Options, base: Path, wait: float) -> Database:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pyspark
 
-from sqlwin import user_cache
+from sqlwin.system import user_cache
 
 SUFFIX = ".jsa"
 QUIET = "-Xlog:disable -Xlog:all=error:stderr"

@@ -15,7 +15,8 @@ from sqlglot import exp
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.operands import renamed
 from sqlwin.functions.core.typed import Typed
-from sqlwin.functions.core.types import BOOLEAN, NULL, name, widest_of
+from sqlwin.functions.core.types import BOOLEAN, NULL, name
+from sqlwin.functions.core.widening import widest_of
 from sqlwin.sql.expressions.atoms import null
 from sqlwin.sql.expressions.calling import called
 from sqlwin.sql.expressions.compiler import Compiler, Expr, Uncompiled

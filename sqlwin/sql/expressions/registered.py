@@ -12,12 +12,12 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.aggregates import Signature, Types, signature
+from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError
 from sqlwin.functions.core.entry import Function, Overload
 from sqlwin.functions.core.signatures import Pattern
 from sqlwin.functions.core.signatures import Signature as Of
 from sqlwin.functions.table import find
-from sqlwin.python_aggregates import PythonAggregate
 from sqlwin.python_functions import PythonFunction, UserFunction
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC

@@ -1,5 +1,6 @@
 """RSTREAM of joins whose rows come and go with others': outer, SEMI and ANTI joins, and windows
-that advance or hold the last rows. Such a join gives the changes of its relation; see `stays.py`.
+that advance or hold the last rows. Such a join gives the changes of its relation; see
+`sqlwin.windows.stays`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import policy
 from sqlwin.sql.windows.window import of_spec
-from sqlwin.stays import JoinStays
 from sqlwin.windows import Unit
+from sqlwin.windows.stays import JoinStays
 
 if TYPE_CHECKING:
     from sqlwin.sql.joins.tree import Pair

@@ -35,8 +35,9 @@ from sqlwin.sql.sources.from_clause import (
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
-from sqlwin.stays import Stay
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.stays import Stay
 
 Shape = Frame | Sessioned | LastRows | Slides | Staying
 LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (ROWS 3 PRECEDING)"

@@ -21,7 +21,8 @@ from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import of_spec
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 
 if TYPE_CHECKING:
     from sqlwin.sql.joins.kinds import JoinType

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.functions.core.types import widest
+from sqlwin.functions.core.widening import widest
 from sqlwin.plan.ir.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.changelog import (
@@ -34,7 +34,9 @@ from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import passing
 from sqlwin.sql.windows.ttl import lengths
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.from_clause import Known

@@ -14,7 +14,8 @@ from sqlwin.errors import QueryError
 from sqlwin.policies import DEFAULT_LATE_PERIOD, Expired, Late, Policy
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import policy
-from sqlwin.windows import AsOf, JoinSessions, JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 
 Match = JoinWindow | AsOf | JoinSessions
 _NEEDED = {

@@ -24,7 +24,8 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.sessions import microseconds
 from sqlwin.sql.windows.window import Window
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 
 if TYPE_CHECKING:
     from sqlwin.sql.joins.inputs import Input

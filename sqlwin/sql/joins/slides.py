@@ -26,7 +26,10 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.instants import format_duration
 from sqlwin.sql.expressions.scalars import Expr, column
 from sqlwin.sql.windows.window import Window
-from sqlwin.windows import Frame, Hop, Steps, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Hop
+from sqlwin.windows.joins import Steps
 
 if TYPE_CHECKING:
     from sqlwin.sql.joins.inputs import Input

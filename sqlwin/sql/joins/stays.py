@@ -15,8 +15,10 @@ from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.sources.from_clause import event_time, timed
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
-from sqlwin.stays import Stay
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Hop
+from sqlwin.windows.stays import Stay
 
 LEGAL = "[NOW], [RANGE r], [RANGE r SLIDE s], [ROWS n], [ROWS n SLIDE s], [PARTITION BY k ROWS n]"
 

@@ -33,7 +33,8 @@ from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.time_bounds import Near, greatest, least, near
 from sqlwin.sql.text import ast
-from sqlwin.windows import SteppedWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import SteppedWindow
 
 LEGAL_ASOF = "ON a.id = b.id AND b.price > 10; a condition of both in WHERE, of what was found"
 

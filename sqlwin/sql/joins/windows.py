@@ -18,7 +18,8 @@ from sqlwin.sql.joins.slides import refuse_untimed, stays, steps
 from sqlwin.sql.joins.time_bounds import Near, greatest, least
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, absent
 from sqlwin.sql.text import ast
-from sqlwin.windows import SteppedWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import SteppedWindow
 
 
 def windowed(pair: Pair, within: ast.Within | None) -> None:

@@ -40,7 +40,8 @@ from sqlwin.sql.expressions.calls import AggregateCall, aggregate
 from sqlwin.sql.expressions.scalars import Expr, not_null, place
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
 
 
 class Over(Protocol):

@@ -28,7 +28,8 @@ from sqlwin.sql.relations.relation import Base, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import refuse_all
-from sqlwin.windows import Ending, Session, Unit, known_by_start
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Ending, Session, known_by_start
 
 EDGES = ("window_start", "window_end")
 EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY total DESC)"

@@ -35,7 +35,8 @@ from sqlwin.sql.sources.from_clause import stream_time
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import LEGAL, Time, frame_of, measured_along
 from sqlwin.sql.windows.policies import extent_of, final, unending
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 
 Keys = tuple[Key, ...]
 

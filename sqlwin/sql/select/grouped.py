@@ -34,7 +34,8 @@ from sqlwin.sql.windows.policies import by_order, counted, final, of_sessions, q
 from sqlwin.sql.windows.sessions import OpenSession
 from sqlwin.sql.windows.sliding import over_result, sliding
 from sqlwin.sql.windows.window import Window
-from sqlwin.windows import Frame, Whole
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Whole
 
 _WHERE = "WHERE; use HAVING"
 

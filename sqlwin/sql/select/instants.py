@@ -33,7 +33,8 @@ from sqlwin.sql.sources.derived import result, timed_as
 from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec, whole
-from sqlwin.windows import CalendarWindow, Hop, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import CalendarWindow, Hop, Whole
 
 END = "window_end"
 OF_SLIDES = "ISTREAM of them, or RSTREAM of [RANGE r SLIDE s], at each slide the window of it"

@@ -29,8 +29,9 @@ from sqlwin.sql.sources.derived import result, timed_as
 from sqlwin.sql.sources.from_clause import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
-from sqlwin.stays import JoinStays
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.stays import JoinStays
 
 BOUNDED = "RSTREAM of [NOW], [RANGE r], [ROWS n], and of joins of such windows"
 NOW = Frame(Unit.RANGE, 0)

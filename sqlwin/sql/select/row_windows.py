@@ -27,7 +27,7 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import quoted
 from sqlwin.sql.windows.calls import of_group
 from sqlwin.sql.windows.sessions import OpenSession
-from sqlwin.windows import GroupWindow, Hop
+from sqlwin.windows.group import GroupWindow, Hop
 
 TIME = "time of the row"
 """Stands for the first argument while a struct is made."""

@@ -50,7 +50,7 @@ from sqlwin.sql.sources.derived import timed_by_itself
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import QUOTED
 from sqlwin.sql.windows.ttl import with_ttl
-from sqlwin.windows import Whole
+from sqlwin.windows.group import Whole
 
 ONE_KEY = "PRIMARY KEY (id, day)"
 _KEY = re.compile(r"\bPRIMARY\s+KEY\b", re.IGNORECASE)

@@ -28,7 +28,6 @@ from sqlwin.schema import (
     type_named,
     type_names,
 )
-from sqlwin.secrets import hidden
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, scalar
 from sqlwin.sql.expressions.volatile import clock_in, is_proctime
@@ -38,6 +37,7 @@ from sqlwin.sql.sources.changelogs import with_changelog
 from sqlwin.sql.sources.nested_types import nested_type
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import QUOTED, unquoted
+from sqlwin.system.secrets import hidden
 
 _TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?\s*(.*)\Z", re.DOTALL)
 _ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)

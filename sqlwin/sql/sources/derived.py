@@ -41,7 +41,7 @@ from sqlwin.sql.relations.relation import INSTANT, JOIN_TIME, NOWHERE, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.ttl import with_ttl
-from sqlwin.windows import AsOf
+from sqlwin.windows.joins import AsOf
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.from_clause import Known

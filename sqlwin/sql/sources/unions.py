@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.functions.core.types import widest
+from sqlwin.functions.core.widening import widest
 from sqlwin.plan.ir.nodes import Scan, Stream
 from sqlwin.schema import Schema, type_name
 from sqlwin.sql.expressions.scalars import column

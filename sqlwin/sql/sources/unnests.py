@@ -28,7 +28,7 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.derived import derived, result, timed_as
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window
-from sqlwin.windows import Ending
+from sqlwin.windows.group import Ending
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.from_clause import Known

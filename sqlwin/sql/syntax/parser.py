@@ -16,12 +16,12 @@ import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
-from sqlwin import user_cache
 from sqlwin.errors import QueryError
 from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.build import Build
 from sqlwin.sql.syntax.grammar_tables import OPTIONS, parser_of, tables
 from sqlwin.sql.text import ast
+from sqlwin.system import user_cache
 
 STARTS = ("start", "query", "window_call", "duration")
 

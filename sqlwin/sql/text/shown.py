@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from sqlwin.errors import QueryError
 from sqlwin.plan.options.connectors import SINKS, STREAMS
 from sqlwin.plan.options.elsewhere import OPTIONS, SINK_OPTIONS
-from sqlwin.secrets import MASK, blank, in_clear, is_secret, places
 from sqlwin.sql.text.typeset import DOUBLE_QUOTES, SINGLE_QUOTES, TYPESET
+from sqlwin.system.secrets import MASK, blank, in_clear, is_secret, places
 
 _SINGLE, _DOUBLE = f"'{SINGLE_QUOTES}", f'"{DOUBLE_QUOTES}'
 _WORDS = re.compile(

@@ -22,7 +22,8 @@ from sqlwin.names import nearest
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.sessions import OpenSession
 from sqlwin.sql.windows.window import Window, aligned
-from sqlwin.windows import Calendar, CalendarWindow, Cumulate, Hop, Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Calendar, CalendarWindow, Cumulate, Hop, Session
 
 WEEK = 7 * DAY
 WEEKDAYS = ("THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY")

@@ -18,7 +18,7 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, parts
 from sqlwin.sql.windows.sessions import OpenSession, session
 from sqlwin.sql.windows.window import Window, aligned, refused
-from sqlwin.windows import GroupWindow
+from sqlwin.windows.group import GroupWindow
 
 Made = Callable[[Mapping[str, ast.Duration], Span], GroupWindow]
 """From durations, by their places. QueryError for sizes that no window has."""

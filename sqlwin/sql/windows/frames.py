@@ -28,7 +28,8 @@ import pyarrow as pa
 from sqlwin.errors import QueryError
 from sqlwin.schema import Order, type_name
 from sqlwin.sql.text import ast
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
 
 LEGAL = "OVER (PARTITION BY product ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING)"
 _ALONE = {Exclude.GROUP: Exclude.CURRENT_ROW, Exclude.TIES: Exclude.NO_OTHERS}

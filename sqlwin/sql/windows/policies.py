@@ -16,7 +16,8 @@ from sqlwin.errors import QueryError
 from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 
 
 def policy(

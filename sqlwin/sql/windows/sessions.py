@@ -24,7 +24,8 @@ from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.syntax.parser import duration
 from sqlwin.sql.text import ast
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 
 LEGAL = "SESSION INTERVAL '30' MINUTE GAP, SESSION 100 ROWS GAP"
 EXPRESSION = "SESSION (CASE WHEN product = 'tea' THEN '5 seconds' ELSE '2 minutes' END) GAP"

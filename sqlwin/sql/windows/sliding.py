@@ -20,7 +20,8 @@ from sqlwin.sql.expressions.trees import copied, rewritten
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.relation import Columns, Relation
 from sqlwin.sql.text import ast
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 
 _BIGINT = pa.int64()
 _FROM_THE_FIRST = Frame(Unit.ROWS, None)

@@ -48,7 +48,7 @@ from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import Lengths, Relation
 from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast
-from sqlwin.windows import Whole
+from sqlwin.windows.group import Whole
 
 ONCE = "a static table is read once, so what a TTL took of it would never come again"
 

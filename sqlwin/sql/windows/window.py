@@ -13,7 +13,9 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import measured
 from sqlwin.sql.windows.sessions import LEGAL as LEGAL_SESSION
 from sqlwin.sql.windows.sessions import OpenSession, session
-from sqlwin.windows import Cumulate, Ending, Frame, GroupWindow, Hop, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Cumulate, Ending, GroupWindow, Hop, Whole
 
 MOST_WINDOWS = 10_000
 """That a row may be in; each window is an emission of its own."""

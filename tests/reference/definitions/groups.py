@@ -15,7 +15,8 @@ from typing import Any
 
 from sqlwin.instants import format_instant
 from sqlwin.schema import PART, POSITION, SEQ, TS
-from sqlwin.windows import Aligned, GroupWindow, Session, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Aligned, GroupWindow, Session, Whole
 from tests.reference.definitions.sessions import closed_at, placed
 from tests.reference.definitions.values import (
     NUMBER,

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlwin.schema import TS, Order
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.reference.definitions.overs import in_window
 from tests.reference.definitions.values import of_partition
 from tests.reference.definitions.window import position

@@ -21,7 +21,8 @@ from functools import partial
 from typing import Any
 
 from sqlwin.schema import SEQ, TS, Order
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.reference.definitions.values import (
     NUMBER,
     Value,

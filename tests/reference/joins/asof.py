@@ -32,7 +32,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.schema import TS
-from sqlwin.windows import AsOf
+from sqlwin.windows.joins import AsOf
 from tests.reference.definitions.window import key_text
 from tests.reference.joins.changing import Due
 from tests.reference.joins.join_sides import Ident, Logged, ident, order, place_key

@@ -22,7 +22,8 @@ from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import HORIZON
-from sqlwin.windows import JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import JoinWindow
 from tests.reference.definitions.horizons import Horizons, by_bucket, floor_of
 from tests.reference.definitions.values import json_array
 from tests.reference.definitions.window import key_text

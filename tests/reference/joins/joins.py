@@ -63,7 +63,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.schema import TS
-from sqlwin.windows import SteppedWindow, Steps
+from sqlwin.windows.joins import SteppedWindow, Steps
 from tests.reference.joins.changing import Due
 from tests.reference.joins.join_sides import (
     HELD,

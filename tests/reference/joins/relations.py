@@ -30,7 +30,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT, empty
-from sqlwin.stays import JoinStays, Stay
+from sqlwin.windows.stays import JoinStays, Stay
 from tests.reference.definitions.window import key_text
 from tests.reference.kernels.rows import Row
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlwin.schema import TS
-from sqlwin.windows import Session
+from sqlwin.windows.group import Session
 from tests.reference.definitions.sessions import placed
 from tests.reference.joins.join_sides import Ident, ident
 from tests.reference.joins.joins import LEFT, RIGHT, Pairs, ReferenceJoin

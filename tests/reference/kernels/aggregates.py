@@ -45,7 +45,7 @@ Params = tuple[Any, ...]
 
 
 class Folding(Protocol):
-    """An aggregate from Python, as `sqlwin.python_aggregates.PythonAggregate`."""
+    """An aggregate from Python, as `sqlwin.aggregates.python.PythonAggregate`."""
 
     @property
     def initializer(self) -> Callable[..., Any]: ...

@@ -14,7 +14,7 @@ from functools import cache
 from zoneinfo import ZoneInfo
 
 from sqlwin.instants import EPOCH, from_datetime
-from sqlwin.windows import Calendar
+from sqlwin.windows.group import Calendar
 
 
 @cache

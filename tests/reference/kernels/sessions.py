@@ -25,7 +25,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from sqlwin.schema import TS
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 from tests.reference.kernels.rows import Row, Rows
 
 

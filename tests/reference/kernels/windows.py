@@ -17,7 +17,9 @@ from typing import Any
 
 from sqlwin.instants import END, START
 from sqlwin.schema import TS, Order
-from sqlwin.windows import Aligned, CalendarWindow, Cumulate, Exclude, Frame, Hop, Unit, Whole
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
+from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, Hop, Whole
 from tests.reference.kernels.calendars import began, number
 from tests.reference.kernels.exact import ascending
 from tests.reference.kernels.rows import Row, Rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from sqlwin.windows import Cumulate, Hop
+from sqlwin.windows.group import Cumulate, Hop
 
 OFFSETS = st.integers(-7, 7)
 

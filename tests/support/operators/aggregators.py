@@ -16,7 +16,7 @@ from sqlwin.kernels.gather import lists_of
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION
-from sqlwin.windows import GroupWindow, Hop
+from sqlwin.windows.group import GroupWindow, Hop
 from tests.support.operators.driving import Driven, rows_of
 
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "b": pl.Int64(), "v": pl.Int64()}

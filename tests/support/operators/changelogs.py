@@ -18,7 +18,7 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Operator
 from sqlwin.schema import PLACE, TS, WEIGHT
 from sqlwin.state.contract import HORIZON
-from sqlwin.windows import Reach
+from sqlwin.windows.frames import Reach
 from tests.support.operators.driving import Defined, Driven, records
 
 Values = tuple[Any, ...]

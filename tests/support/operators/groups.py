@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from sqlwin.operators.windows.aggregator import WindowAggregator
-from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
+from sqlwin.windows.group import Cumulate, GroupWindow, Hop, Whole
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.values import Value
 from tests.reference.definitions.window import Definition

@@ -24,7 +24,8 @@ from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.contract import Store
 from sqlwin.state.segments.store import SegmentStore
 from sqlwin.state.stores.memory import MemoryStore
-from sqlwin.windows import AsOf, JoinWindow, SteppedWindow, Steps, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import AsOf, JoinWindow, SteppedWindow, Steps
 from tests.reference.joins import join_sides as defined
 from tests.reference.joins.asof import ReferenceAsOf
 from tests.reference.joins.joins import ReferenceJoin

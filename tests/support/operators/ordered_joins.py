@@ -14,7 +14,8 @@ from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.policies import Late, Policy
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.schema import POSITION, WEIGHT
-from sqlwin.windows import JoinWindow, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.joins import JoinWindow
 from tests.reference.joins import join_sides as defined
 from tests.reference.joins.joins import ReferenceJoin
 from tests.support.operators.joins import (

@@ -17,7 +17,8 @@ from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, POSITION, TS, Order, polars_type
 from sqlwin.state.contract import HORIZON
-from sqlwin.windows import Exclude, Frame, Reach, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame, Reach
 from tests.reference.definitions.late_frames import LateFrames
 from tests.reference.definitions.overs import OverCall, Overs
 from tests.reference.definitions.values import Value

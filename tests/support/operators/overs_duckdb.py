@@ -9,7 +9,8 @@ import polars as pl
 from hypothesis import strategies as st
 
 from sqlwin.schema import ROW_KEY, SEQ, Order
-from sqlwin.windows import Exclude, Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Exclude, Frame
 from tests.support.operators.overs import PARTITIONS, Called, Keys, windows
 
 QUESTIONS = {

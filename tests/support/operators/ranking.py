@@ -13,7 +13,7 @@ from sqlwin.operators.ranks.cohorts import Ranks
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Policy
 from sqlwin.schema import Order
-from sqlwin.windows import Cumulate, GroupWindow, Hop, Whole
+from sqlwin.windows.group import Cumulate, GroupWindow, Hop, Whole
 
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "j": pl.Int64(), "x": pl.Int64()}
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from sqlwin.operators.joins.session_joins import SessionJoin
 from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.policies import Late, Policy
-from sqlwin.windows import JoinWindow, Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
+from sqlwin.windows.joins import JoinWindow
 from tests.support.operators.joins import KINDS, LEFT, RIGHT, policies, residual
 
 

@@ -16,7 +16,8 @@ from sqlwin.instants import SECOND
 from sqlwin.plan.ir.nodes import Aggregate, Query, Scan, Stream, WindowAggregate
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column, polars_schema
-from sqlwin.windows import Session, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
 from tests.support.operators.driving import Defined, rows_of

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sqlwin.operators.over.operator import OverAggregator
-from sqlwin.windows import Frame, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
 from tests.support.operators.changelogs import steps
 from tests.support.operators.overs import (
     FUNCTIONS,

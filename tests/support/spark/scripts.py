@@ -20,7 +20,9 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column
-from sqlwin.windows import Frame, Hop, Unit
+from sqlwin.windows import Unit
+from sqlwin.windows.frames import Frame
+from sqlwin.windows.group import Hop
 
 COLUMNS = (
     Column("product", pa.string()),

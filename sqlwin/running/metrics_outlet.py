@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlwin.errors import InputError
-from sqlwin.http_server import HERE, Answer, Unopened, serving
 from sqlwin.runtime.connectors.metrics import OnMetrics, QueryMetrics, Totals
+from sqlwin.system.http_server import HERE, Answer, Unopened, serving
 
 _PORT = re.compile(r"(?:(.*):)?(\d{1,5})", re.ASCII)
 TEXT = "text/plain; version=0.0.4; charset=utf-8"

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.running.screen import Progress
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import Summary
-from sqlwin.screen import Progress
 
 Run = Callable[[Script, RunOptions], Summary]
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlwin.added import ADDED
-from sqlwin.windows import JoinWindow
+from sqlwin.windows.joins import JoinWindow
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import Any
 
-from sqlwin.charting import FONT, charting
+from sqlwin.pictures.charting import FONT, charting
 from sqlwin.plan.explain.mermaid import policies
 
 WIDE, BOX, LINE = 44, 310, 14

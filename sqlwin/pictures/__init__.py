@@ -1,0 +1,1 @@
+"""Pictures: what draws them, and plans as diagrams."""

@@ -1,0 +1,1 @@
+"""A run from the command line: its engine, its screen, its metrics, what it measured."""

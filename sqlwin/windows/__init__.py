@@ -1,0 +1,12 @@
+"""The windows: where a row goes. A module for each kind."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Unit(Enum):
+    """What a window's size is measured in."""
+
+    RANGE = "RANGE"
+    ROWS = "ROWS"
