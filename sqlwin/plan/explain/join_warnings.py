@@ -1,11 +1,11 @@
-"""What EXPLAIN warns of in joins: state that grows for ever, and results that never become final."""
+"""What EXPLAIN warns of in joins: state that grows for ever, results that never become final."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sqlwin.plan.explain import stays
-from sqlwin.plan.explain.joins import _named, retained
+from sqlwin.plan.explain.joins import named, retained
 from sqlwin.plan.explain.stage_warnings import never_final
 from sqlwin.plan.ir.nodes import Join
 from sqlwin.plan.properties.changelog import lateness, replayed
@@ -17,8 +17,6 @@ from sqlwin.plan.properties.facts import (
     untimed,
 )
 from sqlwin.windows.joins import AsOf
-
-# --- warnings ---------------------------------------------------------------------------
 
 _PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "anti": ("left",)}
 """The sides whose rows are sent without a match."""
@@ -79,19 +77,19 @@ def _endless(join: Join, sides: list[str]) -> Iterator[str]:
     remedies = bounds if ordered_sides(join) else f"{bounds} or TTL"
     for which, remedy in ((bounded, remedies), (lasting, "TTL")):
         if which:
-            rows = f"rows of {_named(join, which)}"
+            rows = f"rows of {named(join, which)}"
             yield f"{rows} are kept for ever, so state grows until a {remedy} is given"
     null_padded = _PADDED.get(join.kind, ())
     unmatched = [side for side in sides if side in null_padded]
     if unmatched:
         row = (
-            "a row" if len(unmatched) == len(null_padded) else f"a row of {_named(join, unmatched)}"
+            "a row" if len(unmatched) == len(null_padded) else f"a row of {named(join, unmatched)}"
         )
         yield f"that {row} has no match is final only at the end of input, as no window ends"
     never_emitted = [side for side in unmatched if side in ttls]
     if never_emitted and join.policy.early is None:
-        named = _named(join, never_emitted)
-        evicted = f"rows of {named} without a match are evicted and never emitted"
+        rows = named(join, never_emitted)
+        evicted = f"rows of {rows} without a match are evicted and never emitted"
         yield f"{evicted}, as EMIT names no EARLY"
 
 

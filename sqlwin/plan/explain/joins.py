@@ -89,9 +89,9 @@ def _operator(join: Join) -> str:
 
 def _numbered(join: Join) -> str:
     """How the rows of windows in ROWS over results are."""
-    by_time = _named(join, ordered_sides(join))
+    by_time = named(join, ordered_sides(join))
     come = [side for side in ("left", "right") if side not in ordered_sides(join)]
-    others = f", those of {_named(join, come)} as they come" if come else ""
+    others = f", those of {named(join, come)} as they come" if come else ""
     return f"those of {by_time} numbered by event time{others}"
 
 
@@ -180,7 +180,7 @@ def _evicted(join: Join) -> Iterator[str]:
         yield f"State TTL: {ttl.described(ttls['left'])}"
         return
     for side, each in ttls.items():
-        yield f"State TTL: of {_named(join, [side])} {ttl.described(each)}"
+        yield f"State TTL: of {named(join, [side])} {ttl.described(each)}"
 
 
 def _reloaded(join: Join) -> str:
@@ -256,13 +256,13 @@ def _retention(join: Join) -> str:
     bounded_ = retention(join.policy, key, _changing(join))
     timed = [side for side in ("left", "right") if side not in untimed(join)]
     if counts(join):
-        rows = f"numbers of {_named(join, ordered_sides(join))}"
+        rows = f"numbers of {named(join, ordered_sides(join))}"
         return (
             f"{rows} may change {'for ever' if join.policy.retain is None else f'until {bounded_}'}"
         )
     if len(timed) == 2 or not retained(join):
         return bounded_
-    return f"of {_named(join, timed)} {bounded_}" if timed else "for ever"
+    return f"of {named(join, timed)} {bounded_}" if timed else "for ever"
 
 
 def retained(join: Join) -> bool:
@@ -271,7 +271,7 @@ def retained(join: Join) -> bool:
     return not (counts(join) or policy.retain is policy.retain_rows is None)
 
 
-def _named(join: Join, which: Collection[str]) -> str:
+def named(join: Join, which: Collection[str]) -> str:
     """The streams of these sides."""
     sides = {"left": join.left, "right": join.right}
     names = [s.name for side in which for s in streams_of(sides[side])]
