@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         RunError,
         SqlwinError,
     )
+    from sqlwin.python_functions import udf
     from sqlwin.runtime.rows.results import Results
 
 __version__ = "0.2.0"
@@ -54,6 +55,7 @@ __all__ = [
     "sliding",
     "stream",
     "tumble",
+    "udf",
 ]
 _WINDOWS = ("cumulate", "hop", "session", "sliding", "tumble")
 _HOMES = {
@@ -61,6 +63,7 @@ _HOMES = {
     "Results": "sqlwin.runtime.rows.results",
     "aggregate": "sqlwin.aggregates.python",
     "over": "sqlwin.builder.over",
+    "udf": "sqlwin.python_functions",
     **dict.fromkeys(_WINDOWS, "sqlwin.builder.windows"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
@@ -11,14 +12,15 @@ from uuid import uuid4
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.builder.declared import named_stream, stream_of
 from sqlwin.builder.query import QueryBuilder
 from sqlwin.embedded.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
+from sqlwin.interrupts import interruptions
 from sqlwin.plan.ir.nodes import Stream
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned
@@ -34,7 +36,7 @@ def query(
     sql: str | QueryBuilder,
     streams: Mapping[str, Stream | pa.Schema] | None = None,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
     store: str | PathLike[str] | None = None,
     lazy: bool = False,
     tables: Mapping[str, Stream | pa.Schema] | None = None,
@@ -84,14 +86,16 @@ def run(
     on_warning: OnWarning = warned,
     max_errors: int | str | None = None,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
     stop: Callable[[], bool] = never,
     on_metrics: OnMetrics | None = None,
 ) -> Summary:
     """Run a script with its own sources and sinks in this process, as `sqlwin run` does.
 
     base: what relative paths of the script are relative to. checkpoint: keeps windows open for
-    the next run, unless `drain`; without one every window closes. follow: go on as files arrive.
+    the next run, unless `drain`; without one every window closes. follow: go on as files arrive,
+    until `stop` or Ctrl-C, which ends the run after its batch, and in order; a second one raises
+    KeyboardInterrupt.
     sinks: functions of (Arrow table, number of the batch), by name of the sinks with
     connector = 'python'; an exception in one ends the run, and the next repeats the batch under
     its number. show: results of queries without a sink, a batch at a time. on_errors: rows of the
@@ -118,7 +122,11 @@ def run(
     parsed = script(
         sql, params=params, functions=tuple(functions), infer=inferred_from(options.base)
     )
-    return run_script(parsed, options)
+    if not follow:
+        return run_script(parsed, options)
+    with interruptions() as interrupted:
+        ends = replace(options, stop=lambda: interrupted.is_set() or stop())
+        return run_script(parsed, ends)
 
 
 @overload

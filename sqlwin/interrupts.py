@@ -1,7 +1,8 @@
 """Ctrl-C: the first ends a run in good order, the next at once; either with one line and 130.
 Of the shell it ends a statement, and the next goes on.
 
-SIGTERM ends a run after its batch, a second one at once.
+SIGTERM ends a run after its batch, a second one at once; so does Ctrl-C one of the Python API that
+follows.
 
 What is stored is whole at any moment, so a process may end between any two of its steps. A
 second KeyboardInterrupt would fall into what the first one closes, or into the interpreter's
@@ -19,6 +20,7 @@ from types import FrameType
 
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
+Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 _CURSOR = "\x1b[?25h\n"
 """Shows the cursor, which a view of the run has hidden, on a line below it."""
 
@@ -84,21 +86,34 @@ def interruptible_statements() -> Iterator[Callable[[], None]]:
 def terminations() -> Iterator[threading.Event]:
     """Set by SIGTERM; the next one has its default effect. Nothing is changed where somebody else
     takes care of it, or outside the main thread, which alone gets signals."""
-    terminated = threading.Event()
-    own = threading.current_thread() is threading.main_thread()
-    if not own or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+    with _first_of(signal.SIGTERM, signal.SIG_DFL) as terminated:
         yield terminated
+
+
+@contextmanager
+def interruptions() -> Iterator[threading.Event]:
+    """Set by Ctrl-C, likewise: the next one raises KeyboardInterrupt."""
+    with _first_of(signal.SIGINT, signal.default_int_handler) as interrupted:
+        yield interrupted
+
+
+@contextmanager
+def _first_of(number: signal.Signals, usual: Handler) -> Iterator[threading.Event]:
+    arrived = threading.Event()
+    own = threading.current_thread() is threading.main_thread()
+    if not own or signal.getsignal(number) is not usual:
+        yield arrived
         return
 
-    def first(number: int, frame: FrameType | None) -> None:
-        terminated.set()
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    def first(_: int, frame: FrameType | None) -> None:
+        arrived.set()
+        signal.signal(number, usual)
 
-    signal.signal(signal.SIGTERM, first)
+    signal.signal(number, first)
     try:
-        yield terminated
+        yield arrived
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(number, usual)
 
 
 def acknowledged() -> None:

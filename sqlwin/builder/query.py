@@ -28,7 +28,6 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Literal
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.builder.emission import emission, expiry, retained
 from sqlwin.builder.joins import How, Within, both, joined
 from sqlwin.builder.text import (
@@ -45,6 +44,7 @@ from sqlwin.builder.text import (
 from sqlwin.builder.windows import Window
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.results import PlanText
 from sqlwin.sql import script
@@ -225,7 +225,7 @@ class QueryBuilder:
     def script(
         self,
         params: Mapping[str, str] | None = None,
-        functions: Sequence[PythonAggregate] = (),
+        functions: Sequence[UserFunction] = (),
         streams: Mapping[str, Stream] | None = None,
         tables: Mapping[str, Stream] | None = None,
     ) -> Script:

@@ -41,18 +41,18 @@ def observed(
     arguments: argparse.Namespace, script: Script, say: Callable[[str], None]
 ) -> Iterator[Observers]:
     """say: gets the address of the live page."""
-    title, counted = arguments.file.name, arguments.engine == "spark"
+    title, bounded = arguments.file.name, arguments.engine == "spark"
     found = Observers()
     with ExitStack() as opened:
         if arguments.record is not None:
             from sqlwin.timeline.observers import recording_file
 
-            file = recording_file(arguments.record, script, title, counted)
+            file = recording_file(arguments.record, script, title, bounded)
             found.rows.append(opened.enter_context(file))
         if arguments.ui is not None:
             from sqlwin.timeline.live import Live, served
 
-            live = Live(script, title, counted)
+            live = Live(script, title, bounded)
             say(opened.enter_context(served(live, arguments.ui)))
             found.rows.append(live.rows)
             found.metrics.append(live.metrics)

@@ -17,7 +17,6 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.embedded.checkpoint_folder import file_of
 from sqlwin.embedded.durable_store import TABLES
 from sqlwin.embedded.query_position import POSITION, SOURCE_TEXT
@@ -25,6 +24,7 @@ from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.resume.compatibility import with_since
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.checkpoint.export_file import EXPORT
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again
 from sqlwin.runtime.checkpoint.status import Line, file_lines, position_lines, watermark_lines
@@ -45,7 +45,7 @@ def is_checkpoint(path: Path) -> bool:
 
 
 def state(
-    path: Path, query: int = 0, batch: int | None = None, functions: Sequence[PythonAggregate] = ()
+    path: Path, query: int = 0, batch: int | None = None, functions: Sequence[UserFunction] = ()
 ) -> Snapshot:
     """What can be asked of the state at a path, see `Snapshot`.
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from sqlwin.embedded.piece_size import piece_size
 from sqlwin.embedded.run_progress import RunProgress
+from sqlwin.embedded.shared_reads import SharedReads
 from sqlwin.errors import RunError
 from sqlwin.plan.options.settings import RunSettings
 from sqlwin.runtime.connectors.options import RunOptions
@@ -50,7 +51,7 @@ class PiecesRead:
 @dataclass(frozen=True)
 class InputReader:
     """sources: by stream, and `reloaded` those of tables that are read again. watermark: of a
-    stream, as it is now."""
+    stream, as it is now. shared: with other queries of the script."""
 
     chain: Chain
     progress: RunProgress
@@ -59,6 +60,7 @@ class InputReader:
     options: RunOptions
     settings: RunSettings
     watermark: Callable[[str], int]
+    shared: SharedReads
     listed: set[str] = field(default_factory=set)
 
     def read(self, at: int) -> dict[str, PiecesRead]:
@@ -133,7 +135,12 @@ class InputReader:
     def _read(self, name: str, number: int, piece: Piece, at: int) -> PiecesRead:
         watermark, source = self.watermark(name), self.sources[name]
         located = replace(piece, path=source.split(piece.path, self.options.base))
-        decoded = source.read(located, number, watermark)
+        decoded = self.shared.read(
+            self.chain.streams[name],
+            (located, number),
+            watermark,
+            lambda: source.read(located, number, watermark),
+        )
         for warning in decoded.warnings:
             self.options.on_warning(warning)
         batch = prepare_batch(self.chain.pipelines, name, decoded.rows, watermark, now=at)

@@ -15,6 +15,7 @@ from sqlwin.schema import stacked
 
 UNFOLDED_ROWS = 100_000
 """Emissions that are kept unfolded; more where there are more row_keys."""
+_AT = "__at"
 
 
 class OutputBuffer:
@@ -64,7 +65,11 @@ class OutputBuffer:
 
 def fold(emitted: pl.DataFrame) -> pl.DataFrame:
     """The row of the highest revision of each row_key, since it was last inserted."""
-    begun = (pl.col("op") == "+I").cum_sum().over("row_key")
-    newest = emitted.filter(begun == begun.max().over("row_key"))
+    if emitted["row_key"].n_unique() == len(emitted):  # of results that nothing corrects
+        return emitted
+    numbered = emitted.with_row_index(_AT)  # of a window over a window, each group costs 10 µs
+    at = pl.col(_AT)
+    begun = pl.when(pl.col("op") == "+I").then(at).max().over("row_key")
+    newest = numbered.filter(at >= begun.fill_null(0)).drop(_AT)
     highest = pl.col("revision") == pl.col("revision").max().over("row_key")
     return newest.filter(highest).unique("row_key", keep="last", maintain_order=True)

@@ -25,6 +25,7 @@ from sqlwin.embedded.input_reader import InputReader
 from sqlwin.embedded.outbox import Outbox
 from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress, forget_end, note_end
+from sqlwin.embedded.shared_reads import SharedReads
 from sqlwin.embedded.timer import Timer
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.nodes import Script
@@ -63,8 +64,12 @@ def run(script: Script, options: RunOptions) -> Summary:
     summary, malformed = Summary(), Malformed(options.max_errors, options.on_warning)
     outs = outlets(script, options)
     with checkpoint_locked(options.checkpoint, len(outs)), ExitStack() as opened:
-        numbered = enumerate(outs)
-        runners = [_Runner(script, number, out, options, malformed) for number, out in numbered]
+        chains = [chain(query) for query in script.queries]
+        shared = SharedReads.of(each.streams.values() for each in chains)
+        runners = [
+            _Runner(script, number, out, options, malformed, shared)
+            for number, out in enumerate(outs)
+        ]
         for runner in runners:
             opened.callback(runner.close)
         if options.checkpoint is not None:
@@ -128,6 +133,7 @@ class _Runner:
         outlet: Outlet,
         options: RunOptions,
         malformed: Malformed,
+        shared: SharedReads,
     ) -> None:
         self.query, self.number = script.queries[number], number
         self.malformed, self.opened = malformed, ExitStack()
@@ -154,6 +160,7 @@ class _Runner:
             options,
             run_settings(script.settings),
             self.task.watermark,
+            shared,
         )
         self.clock = BatchClock(self.blobs if self.chain.clock else None)
         self.deadline = self.task.deadline()

@@ -178,11 +178,19 @@ def bisected(run: Ints, before: Callable[[Ints], Mask]) -> Ints:
 
     before: of a row for each row, which are; none of them behind one that is not.
     """
-    lo, hi = starts(run), ends(run)
+    return halved(starts(run), ends(run), before)
+
+
+def halved(lo: Ints, hi: Ints, before: Callable[[Ints], Mask]) -> Ints:
+    """For each range the first of its rows that is not before what is wanted, else `hi`.
+
+    before: as of `bisected`, of a row for each range.
+    """
+    last = int(hi.max(initial=1)) - 1
     while (lo < hi).any():
         middle = lo + (hi - lo) // 2
         # where lo == hi already, nothing moves, and middle may be one past the last row
-        less = (lo < hi) & before(np.minimum(middle, len(run) - 1))
+        less = (lo < hi) & before(np.minimum(middle, last))
         lo, hi = np.where(less, middle + 1, lo), np.where(less, hi, middle)
     return lo
 

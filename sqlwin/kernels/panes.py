@@ -31,28 +31,29 @@ Source: stream slicing, Traub et al., EDBT 2019.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.calendars import began, number
 from sqlwin.kernels.frames import Ints
+from sqlwin.schema import where
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Reach
 from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, Ending, Hop, Whole
 
-WINDOW, WINDOW_END = "__window", "__end"
+WINDOW_END = "__end"
 _NUMBER, _ROW = "__number", "__row"
 ENDLESS = END - 1
 """The end of `Whole`: below END, since a store holds no time that is not."""
 
 X = TypeVar("X", int, pl.Expr)
+N = TypeVar("N", int, pl.Expr, Ints)
 
 
-def pane_start(x: X, pane: int, offset: int) -> X:
+def pane_start(x: N, pane: int, offset: int) -> N:
     """Start of the pane that holds x: the greatest `offset + n * pane` <= x. Int64."""
     # the remainder of a floor division is never negative, also for x before the epoch
     return x - (x - offset) % pane
@@ -138,36 +139,46 @@ def origin(window: Hop | Cumulate) -> int:
     return window.offset + (1 if window.unit is Unit.ROWS else 0)
 
 
-def windows_of(panes: pl.DataFrame, time: str, hop: Hop) -> pl.DataFrame:
-    """Each pane's row once for every window that holds it, with the window's start.
-
-    panes: column `time`, Int64, no NULL, is the pane's start. Adds `__window` Int64.
-    Rows stay in order; the windows of one pane ascend. Windows of messages begin at
-    message 1 or later: one that began earlier could never come to its n messages.
-    """
-    first, count = _starts(panes[time].to_numpy(), hop)
-    return _repeated(panes, WINDOW, first, count, hop.advance)
-
-
-def ends_of(panes: pl.DataFrame, time: str, window: Aligned) -> pl.DataFrame:
+def ends_of(
+    panes: pl.DataFrame, time: str, window: Aligned, first: int = START, last: int = END
+) -> pl.DataFrame:
     """Each pane's row once for every time window that holds it, with the window's end.
 
-    As `windows_of`; adds `__end` Int64.
+    panes: column `time`, Int64, no NULL, is the pane's start. first, last: only windows that end
+    there. Adds `__end` Int64. Rows stay in order; the windows of one pane ascend. Windows of
+    messages begin at message 1 or later: one that began earlier could never come to its n messages.
     """
     if isinstance(window, Whole):
-        return panes.with_columns(pl.lit(ENDLESS, pl.Int64).alias(WINDOW_END))
+        some = panes if first <= ENDLESS <= last else panes.clear()
+        return some.with_columns(pl.lit(ENDLESS, pl.Int64).alias(WINDOW_END))
     if isinstance(window, CalendarWindow):
-        return _ends_of_calendar(panes, time, window)
-    pane = panes[time].to_numpy()
+        ends = _ends_of_calendar(panes, time, window)
+        return where(ends, (ends[WINDOW_END] >= first) & (ends[WINDOW_END] <= last))
+    if isinstance(window, Hop) and window.tumbles:
+        ends = panes.with_columns((pl.col(time) + window.size).alias(WINDOW_END))
+        return where(ends, (ends[WINDOW_END] >= first) & (ends[WINDOW_END] <= last))
+    low, high = held_by(panes[time].to_numpy(), window, first, last)
+    return _repeated(panes, WINDOW_END, low, (high - low) // window.every + 1, window.every)
+
+
+def held_by(pane: Ints, window: Hop | Cumulate, first: int, last: int) -> tuple[Ints, Ints]:
+    """Of the time windows that hold each pane and end at `first` to `last`, the first and the last
+    end; of none a last one before the first."""
+    step, base = window.every, origin(window)
     if isinstance(window, Cumulate):
-        after = (pane - window.offset) % window.size  # since the run began
-        return _repeated(
-            panes, WINDOW_END, pane + window.step, (window.size - after) // window.step, window.step
-        )
-    if window.tumbles:
-        return panes.with_columns((pl.col(time) + window.size).alias(WINDOW_END))
-    first, count = _starts(pane, window)
-    return _repeated(panes, WINDOW_END, first + window.size, count, window.advance)
+        low, high = pane + step, pane_start(pane, window.size, base) + window.size
+    else:
+        low = pane_start(pane - window.size, step, base) + step + window.size
+        high = pane_start(pane, step, base) + window.size
+        base += window.size
+        if window.unit is Unit.ROWS:
+            low = np.maximum(low, base)
+    # the nearest ends inside the bounds, which are no instants where they are open
+    if first > START:
+        low = np.maximum(low, first + (base - first) % step)
+    if last < END:
+        high = np.minimum(high, last - (last - base) % step)
+    return low, np.maximum(high, low - step)
 
 
 def _ends_of_calendar(panes: pl.DataFrame, time: str, window: CalendarWindow) -> pl.DataFrame:
@@ -179,17 +190,6 @@ def _ends_of_calendar(panes: pl.DataFrame, time: str, window: CalendarWindow) ->
     if window.periods.pane != window.periods.size and window.calendar.zone != "UTC":
         ended = ended.unique([_ROW, WINDOW_END], maintain_order=True)
     return ended.drop(_ROW, _NUMBER)
-
-
-def _starts(pane: npt.NDArray[Any], hop: Hop) -> tuple[Ints, Ints]:
-    """The first of the windows that hold each pane, and how many there are."""
-    base = origin(hop)
-    last = pane - (pane - base) % hop.advance
-    behind = pane - hop.size
-    first = behind - (behind - base) % hop.advance + hop.advance
-    if hop.unit is Unit.ROWS:
-        first = np.maximum(first, base)
-    return first, (last - first) // hop.advance + 1
 
 
 def _repeated(panes: pl.DataFrame, name: str, first: Ints, count: Ints, step: int) -> pl.DataFrame:

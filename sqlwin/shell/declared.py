@@ -26,7 +26,7 @@ from sqlwin.sql.text.shown import shown
 
 _KINDS = {ast.CreateView: "view", ast.CreateSink: "sink"}
 _DROP = re.compile(
-    r"\s*DROP\s+(?:(?:MATERIALIZED|TEMPORARY)\s+)?(STREAM|TABLE|VIEW|SINK|FUNCTION|MACRO)\s+"
+    r"\s*DROP\s+(?:(?:MATERIALIZED|TEMPORARY)\s+)?(STREAM|TABLE|SOURCE|VIEW|SINK|FUNCTION|MACRO)\s+"
     r"(IF\s+EXISTS\s+)?(`[^`]+`|\w+)\s*\Z",
     re.IGNORECASE,
 )
@@ -89,7 +89,10 @@ class Declarations:
         asked = _DROP.match(blanked(statement))
         if asked is None:
             return None
-        kind, name = asked[1].lower().replace("macro", "function"), asked[3].strip("`")
+        kind, name = (
+            asked[1].lower().replace("macro", "function").replace("source", "stream"),
+            asked[3].strip("`"),
+        )
         kinds = ROWS if kind in ("stream", "table") else (kind,)
         left = [e for e in self.all if e.kind not in kinds or e.name.lower() != name.lower()]
         if len(left) == len(self.all):
@@ -137,6 +140,8 @@ def _placed(error: QueryError, texts: list[str]) -> QueryError:
 def _declared(parsed: ast.Statement, text: str) -> Declared:
     if isinstance(parsed, ast.Set):
         return Declared("setting", parsed.name.lower(), text)
+    if isinstance(parsed, ast.CreatePython):
+        return Declared("function", parsed.name.text, text)
     if isinstance(parsed, ast.CreateFunction):
         return Declared("function", parsed.macro.name.text, text)
     if isinstance(parsed, ast.CreateAs):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlwin.aggregates.python import PythonAggregate
     from sqlwin.plan.ir.nodes import Stream
+    from sqlwin.python_functions import UserFunction
     from sqlwin.runtime.checkpoint.snapshot import Snapshot
     from sqlwin.spark.dataframes.query import SparkQuery
     from sqlwin.spark.scripts import SparkScript
@@ -40,7 +40,7 @@ def query(
     inputs: None = None,
     streams: Streams | None = None,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
 ) -> SparkScript: ...
 
 
@@ -51,7 +51,7 @@ def query(
     inputs: Mapping[str, DataFrame],
     streams: Streams | None = None,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
 ) -> SparkQuery: ...
 
 
@@ -61,7 +61,7 @@ def query(
     inputs: Mapping[str, DataFrame] | None = None,
     streams: Streams | None = None,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
 ) -> SparkQuery | SparkScript:
     """One SELECT over streaming DataFrames, by name of the stream; or a script to `run`.
 
@@ -95,7 +95,7 @@ def state(
     checkpoint: str | Path,
     as_of: int | None = None,
     query: int = 0,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
 ) -> Snapshot:
     """State queries on a checkpoint: `fetch`, `windows`, `messages`, `stores`, `sql`.
 

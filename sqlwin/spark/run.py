@@ -89,6 +89,7 @@ def _run(script: Script, options: RunOptions, spark: SparkSession | None) -> Sum
                 end=options.ends,
                 follow=options.follow,
                 measured=measured,
+                recorded=options.on_rows is not None,
             )
 
         incomplete_lines = IncompleteLines()
@@ -137,10 +138,12 @@ def start(
     follow: bool = False,
     buckets: int | None = None,
     measured: bool = False,
+    recorded: bool = False,
 ) -> StreamingQuery:
     """Start the one streaming query of a script. base: the folder of steps if `input` is that."""
     folder = Folder(str(checkpoint / "sqlwin"))
-    made = replace(program_of(spark, script, counted, buckets), measured=measured)
+    cut = program_of(spark, script, counted, buckets)
+    made = replace(cut, measured=measured, recorded=recorded)
     program = as_checkpointed(made, folder, script.source_text)
     source = Settings(
         program.dump(),
@@ -200,11 +203,15 @@ def delivered(
 
     def deliver(frame: DataFrame, number: int) -> None:
         number += before
-        results = collected(program, frame)
+        left = After() if folder is None else after(folder, number)
+        results = {
+            query: replace(what, before=_watermarks(program, query, left))
+            for query, what in collected(program, frame).items()
+        }
         on_batch(number + 1, results)
         if folder is not None:
             done = [each for what in results.values() for each in what.done]
-            leave(folder, number + 1, _left(program, after(folder, number), done))
+            leave(folder, number + 1, _left(program, left, done))
 
     return deliver
 
@@ -218,6 +225,17 @@ def _left(program: Program, before: After, done: Iterable[Done]) -> After:
             watermarks[number_of(each.stage, first)] = watermark
         deadlines += [each.deadline] if each.deadline is not None else []
     return After(watermarks, min(deadlines, default=None))
+
+
+def _watermarks(program: Program, query: int, left: After) -> dict[str, int]:
+    """Of the streams of a query, as a batch left them."""
+    found: dict[str, int] = {}
+    for stage in program.stages(query):
+        for name in program.lowered[stage].streams:
+            first = program.lowered[stage].readers(name)[0]
+            known = left.watermarks.get(number_of(stage, first))
+            found |= {} if known is None else {name: known}
+    return found
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.plan.ir.source_text import SourceText
+from sqlwin.python_functions import UserFunction
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.expressions.registered import checked
 from sqlwin.sql.sources.files import Infer, NamedFiles
@@ -25,7 +25,7 @@ def script(
     text: str,
     streams: Mapping[str, Stream] | None = None,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
     tables: Mapping[str, Stream] | None = None,
     infer: Infer | None = None,
 ) -> Script:
@@ -60,7 +60,7 @@ def _named(streams: Mapping[str, Stream] | None) -> tuple[Stream, ...]:
 def declared(
     text: str,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
 ) -> frozenset[str]:
     """Names of the streams and tables that a text declares by itself, in lower case.
 
@@ -91,7 +91,7 @@ def _streams(found: Sequence[ast.Statement]) -> frozenset[str]:
 def _parsed(
     text: str,
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
 ) -> tuple[ast.Statement, ...]:
     prepared = prepare(text, params or {})
     try:

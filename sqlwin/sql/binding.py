@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Node, Query, Script, Sink, Statement
-from sqlwin.plan.properties.facts import functions_of, operator_of, window_policy
+from sqlwin.plan.properties.facts import functions_of, operator_of, plans_of, window_policy
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.plan.stages import staged
+from sqlwin.python_functions import PythonFunction, UserFunction, calls
 from sqlwin.sql.expressions.volatile import refuse_clock, refuse_two_times
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.results import into, named_results, refuse_changes
@@ -24,14 +25,17 @@ from sqlwin.sql.windows.ttl import with_ttl
 @dataclass
 class Binding:
     """answers: statements that run or say something. read: names that statements read, or write
-    to, in lower case. tables: the declarations of streams and tables, by name."""
+    to, in lower case. tables: the declarations of streams and tables, by name. written: statements
+    that declare something, by its name. made_functions: those of the text, by name."""
 
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
     answers: list[Statement] = field(default_factory=list)
-    functions: tuple[PythonAggregate, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
     read: set[str] = field(default_factory=set)
     tables: dict[str, ast.CreateStream] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+    made_functions: dict[str, ast.CreateFunction | ast.CreatePython] = field(default_factory=dict)
 
     def script(self) -> Script:
         return Script(
@@ -62,7 +66,7 @@ class Binding:
         if key in self.read:
             message = f"{name.text} is read by a statement before, or written to"
             raise QueryError(message, name.span, legal="DROP before that, or another name")
-        for kind in (*self.known.kinds(), self.tables):
+        for kind in (*self.known.kinds(), self.tables, self.written):
             kind.pop(key, None)
 
     def query(self, statement: ast.Select | ast.Insert, sink: Sink | None = None) -> Query:
@@ -95,8 +99,9 @@ class Binding:
         policy = window_policy(plan)
         name = errors_into if policy is None else policy.errors
         errors = None if name is None else self.known.sinks.get(name.lower())
-        used = self.used(plan)
-        return Query(plan, sink, errors=errors, functions=used, errors_into=errors_into)
+        used, scalars = self.used(plan), self.scalars(plan)
+        made = Query(plan, sink, errors=errors, functions=used, errors_into=errors_into)
+        return replace(made, scalars=scalars) if scalars else made
 
     def with_errors(self, select: ast.Select) -> tuple[Relation, str | None]:
         """And the name of EXPIRED INTO, where no window has it for its policy.
@@ -117,7 +122,14 @@ class Binding:
 
     def used(self, plan: Node) -> tuple[PythonAggregate, ...]:
         names = functions_of(plan)
-        return tuple(function for function in self.functions if function.name in names)
+        aggregates = (f for f in self.functions if isinstance(f, PythonAggregate))
+        return tuple(function for function in aggregates if function.name in names)
+
+    def scalars(self, plan: Node) -> tuple[PythonFunction, ...]:
+        """Those that the expressions of a plan, and of those below it, call."""
+        known = [f for f in self.functions if isinstance(f, PythonFunction)]
+        text = repr(list(plans_of(plan))) if known else ""
+        return tuple(function for function in known if calls(text, function))
 
     def sink(self, name: ast.Name) -> Sink:
         """A sink, or a table that is written to, as Flink has it."""

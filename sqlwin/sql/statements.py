@@ -11,21 +11,24 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.plan.explain.functions import described, names
-from sqlwin.plan.ir.nodes import Describe, DescribeFunction, ShowDeclared, ShowFunctions
+from sqlwin.plan.ir.nodes import Describe, DescribeFunction, ShowCreate, ShowDeclared, ShowFunctions
 from sqlwin.schema import Schema
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.expressions import macros
 from sqlwin.sql.expressions.registered import is_built_in
 from sqlwin.sql.expressions.scalars import parsed, place, word
+from sqlwin.sql.own_functions import own_function
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.select.select import bind_select
 from sqlwin.sql.settings import set_to
 from sqlwin.sql.sources import declarations
+from sqlwin.sql.sources.alike import alike
 from sqlwin.sql.sources.derived import derived
 from sqlwin.sql.sources.from_clause import View
 from sqlwin.sql.sources.readers import read_often
 from sqlwin.sql.text import ast
+from sqlwin.system.secrets import masked
 
 
 def take(binding: Binding, statement: ast.Statement) -> None:
@@ -33,16 +36,20 @@ def take(binding: Binding, statement: ast.Statement) -> None:
 
 
 def _stream(binding: Binding, statement: ast.CreateStream) -> None:
+    statement = alike(statement, binding.tables)
     key = binding.fresh(statement.name, statement.existing)
     if declarations.is_sink(statement):
         sink = declarations.sink(declarations.as_sink(statement))
         if key is not None:
             binding.known.sinks[key] = sink
+            binding.written[key] = statement.written
+            binding.tables[key] = statement
         return
     made = declarations.stream(statement)
     if key is None:
         return
     binding.tables[key] = statement
+    binding.written[key] = statement.written
     if declarations.is_static(statement):
         binding.known.tables[key] = made
     else:
@@ -53,6 +60,7 @@ def _view(binding: Binding, statement: ast.CreateView) -> None:
     key = binding.fresh(statement.name, statement.existing)
     if key is not None:
         binding.known.views[key] = _bound_view(binding, statement.name, statement.select)
+        binding.written[key] = statement.written
 
 
 def _bound_view(binding: Binding, name: ast.Name, select: ast.Select) -> View:
@@ -67,6 +75,7 @@ def _sink(binding: Binding, statement: ast.CreateSink) -> None:
     key, made = binding.fresh(statement.name, statement.existing), declarations.sink(statement)
     if key is not None:
         binding.known.sinks[key] = made
+        binding.written[key] = statement.written
 
 
 def _create_as(binding: Binding, statement: ast.CreateAs) -> None:
@@ -84,6 +93,7 @@ def _create_as(binding: Binding, statement: ast.CreateAs) -> None:
         binding.known.sinks[key] = sink
     else:
         binding.known.views[key] = _bound_view(binding, statement.name, statement.select)
+    binding.written[key] = statement.written
     binding.answers.append(query)
 
 
@@ -93,11 +103,20 @@ def _create_function(binding: Binding, statement: ast.CreateFunction) -> None:
         message = f"{macro.name.text} is a function already"
         raise QueryError(message, macro.name.span, legal="another name")
     macros.check(macro, parsed, place)
+    binding.made_functions[macro.name.text.lower()] = statement
     for call in parsed(macro.body).find_all(exp.Anonymous):
         if not is_built_in(call.name) and call.name.lower() not in given:
             near = nearest(call.name.lower(), names(), ELSEWHERE)
             message = f"no function is called {call.name}{near}"
             raise QueryError(message, word(call, macro.body))
+
+
+def _create_python(binding: Binding, statement: ast.CreatePython) -> None:
+    if is_built_in(statement.name.text):
+        message = f"{statement.name.text} is a function already"
+        raise QueryError(message, statement.name.span, legal="another name")
+    binding.functions += (statement.function,)
+    binding.made_functions[statement.name.text.lower()] = statement
 
 
 def _drop(binding: Binding, statement: ast.Drop) -> None:
@@ -163,6 +182,10 @@ def _show(binding: Binding, statement: ast.Show) -> None:
 
 def _describe_function(binding: Binding, statement: ast.DescribeFunctionOf) -> None:
     name = statement.name.text
+    lines = own_function(binding, name)
+    if lines:
+        binding.answers.append(DescribeFunction(name, lines))
+        return
     if described(name) is None:
         near = nearest(name.lower(), names(), ELSEWHERE)
         raise QueryError(f"no function is called {name}{near}", statement.name.span)
@@ -170,7 +193,22 @@ def _describe_function(binding: Binding, statement: ast.DescribeFunctionOf) -> N
 
 
 def _show_functions(binding: Binding, statement: ast.ShowFunctionsLike) -> None:
-    binding.answers.append(ShowFunctions(statement.pattern))
+    own = (*binding.made_functions, *(each.name for each in binding.functions))
+    binding.answers.append(ShowFunctions(statement.pattern, tuple(dict.fromkeys(own))))
+
+
+def _show_create(binding: Binding, statement: ast.ShowCreateOf) -> None:
+    key, name = statement.name.text.lower(), statement.name
+    if statement.kind in ("FUNCTION", "MACRO"):
+        made = binding.made_functions.get(key)
+        text = None if made is None else made.written
+    else:
+        text = binding.written.get(key)
+    if not text:
+        message = f"the text has made no {statement.kind.lower()} called {name.text}"
+        known = binding.made_functions if statement.kind == "FUNCTION" else binding.written
+        raise QueryError(message, name.span, legal=", ".join(known) or "CREATE … first")
+    binding.answers.append(ShowCreate(masked(text)))
 
 
 TAKES: dict[type, Callable[[Binding, Any], None]] = {
@@ -179,12 +217,14 @@ TAKES: dict[type, Callable[[Binding, Any], None]] = {
     ast.CreateSink: _sink,
     ast.CreateAs: _create_as,
     ast.CreateFunction: _create_function,
+    ast.CreatePython: _create_python,
     ast.Drop: _drop,
     ast.Insert: _query,
     ast.Select: _query,
     ast.ExplainOf: _explain,
     ast.DescribeOf: _describe,
     ast.Show: _show,
+    ast.ShowCreateOf: _show_create,
     ast.DescribeFunctionOf: _describe_function,
     ast.ShowFunctionsLike: _show_functions,
     ast.Set: set_to,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.plan.ir.nodes import Script
+from sqlwin.python_functions import UserFunction
 from sqlwin.testing.cells import Table, of_arrow
 from sqlwin.testing.feeds import rows
 from sqlwin.testing.golden import START_OF_CLOCK, Golden, Step
@@ -34,7 +34,7 @@ class InProcess:
     drive: Callable[[Script, str], Drive]
     skip: str | None = None
     batch: bool = False
-    functions: tuple[PythonAggregate, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
 
     def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
         return {golden.name: self._outcome(golden) for golden in goldens}

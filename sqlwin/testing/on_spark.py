@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import parse_instant
 from sqlwin.plan.ir.nodes import Query, Script, Stream
 from sqlwin.plan.properties.facts import plans_of, sources_of
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.lower import lower
@@ -49,7 +49,7 @@ class Spark:
     name: str = "spark"
     skip: str | None = None
     batch: bool = True
-    functions: tuple[PythonAggregate, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
 
     def run(self, goldens: Sequence[Golden]) -> dict[str, Outcome]:
         outcomes, parsed = {}, {}

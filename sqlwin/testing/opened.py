@@ -8,27 +8,27 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Query, Script
+from sqlwin.python_functions import UserFunction
 from sqlwin.sql import script
 from sqlwin.testing.golden import Golden
 
 
-def bound(golden: Golden, functions: Sequence[PythonAggregate] = ()) -> Script:
+def bound(golden: Golden, functions: Sequence[UserFunction] = ()) -> Script:
     """Its script, with no query but the one that is tested. QueryError for a mistake in it.
 
     functions: those that may be called beside the golden's own.
     """
     own = golden.head.get("functions")
-    loaded = () if own is None else _aggregates(golden.folder / own)
+    loaded = () if own is None else _functions(golden.folder / own)
     whole = _bound(golden.query, tuple(golden.params.items()), (*functions, *loaded))
     return replace(whole, statements=(_chosen(golden, whole),))
 
 
 @cache
 def _bound(
-    query: str, params: tuple[tuple[str, str], ...], functions: tuple[PythonAggregate, ...]
+    query: str, params: tuple[tuple[str, str], ...], functions: tuple[UserFunction, ...]
 ) -> Script:
     """Once for all hosts: a script is a value, which no host can change."""
     return script(query, params=dict(params), functions=functions)
@@ -55,11 +55,11 @@ def _name(number: int, query: Query) -> str:
 
 
 @cache
-def _aggregates(path: Path) -> tuple[PythonAggregate, ...]:
-    """Every aggregate that a module has by name."""
+def _functions(path: Path) -> tuple[UserFunction, ...]:
+    """Every aggregate and scalar function that a module has by name."""
     found = importlib.util.spec_from_file_location(path.stem, path)
     if found is None or found.loader is None or not path.is_file():
         raise InputError(f"cannot read the functions of {path}: it is no Python module")
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
-    return tuple(each for each in vars(module).values() if isinstance(each, PythonAggregate))
+    return tuple(each for each in vars(module).values() if isinstance(each, UserFunction))

@@ -120,11 +120,11 @@ def _measured(metrics: QueryMetrics) -> list[tuple[str, str]]:
 class Live:
     """Gets the batches of a run, and answers the page."""
 
-    def __init__(self, script: Script, title: str, counted: bool) -> None:
+    def __init__(self, script: Script, title: str, bounded: bool) -> None:
         charting()
         self.names, self.lock = named(script), threading.Lock()
         self.queries = [
-            _Query(each, begun(each, script, counted)) for each in recorders(script, title)
+            _Query(each, begun(each, script, bounded)) for each in recorders(script, title)
         ]
 
     def rows(self, rows: BatchRows) -> None:

@@ -17,13 +17,13 @@ from typing import TextIO
 
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Script
-from sqlwin.runtime.connectors.progress import BatchRows, OnRows
+from sqlwin.runtime.connectors.progress import MOST_ARRIVALS, BatchRows, OnRows
 from sqlwin.system.secrets import masked
 from sqlwin.timeline import files
 from sqlwin.timeline.recorder import Recorder
 from sqlwin.timeline.recording import Batch, Recording
 
-WITHOUT_ROWS = "on Spark rows are read by its workers: of them only counts are known here"
+FIRST_ROWS = f"of a batch on Spark at most {MOST_ARRIVALS:,} rows of each stream are kept here"
 
 
 def named(script: Script) -> list[str]:
@@ -63,10 +63,10 @@ def recorders(script: Script, title: str) -> list[Recorder]:
     return [Recorder(query, each) for query, each in zip(script.queries, titles, strict=True)]
 
 
-def begun(recorder: Recorder, script: Script, counted: bool) -> Recording:
-    """What is known before the first batch. counted: rows are only counted."""
+def begun(recorder: Recorder, script: Script, bounded: bool) -> Recording:
+    """What is known before the first batch. bounded: of a batch the first rows are."""
     text = "" if script.source_text is None else masked(script.source_text.text)
-    notes = (WITHOUT_ROWS,) if counted else ()
+    notes = (FIRST_ROWS,) if bounded else ()
     return replace(recorder.empty, query=text, notes=notes)
 
 
@@ -74,7 +74,7 @@ def recorded(recorder: Recorder, rows: BatchRows) -> Batch:
     ended = rows.read == 0 and not rows.taken
     return recorder.batch(
         "without rows" if ended else "batch",
-        rows.taken or (),
+        rows.taken,
         rows.results,
         rows.errors,
         before=rows.before,
@@ -85,7 +85,7 @@ def recorded(recorder: Recorder, rows: BatchRows) -> Batch:
 
 
 @contextmanager
-def recording_file(file: Path, script: Script, title: str, counted: bool) -> Iterator[OnRows]:
+def recording_file(file: Path, script: Script, title: str, bounded: bool) -> Iterator[OnRows]:
     """Writes a line for each batch. InputError where it cannot be written."""
     if file.suffix != files.SUFFIX:
         raise InputError(f"--record {file}: a recording ends in {files.SUFFIX}")
@@ -94,7 +94,7 @@ def recording_file(file: Path, script: Script, title: str, counted: bool) -> Ite
     with ExitStack() as opened:
         outs = [opened.enter_context(_opened(name_of(file, names, n))) for n in range(len(made))]
         for out, recorder in zip(outs, made, strict=True):
-            _write(out, files.head(begun(recorder, script, counted)))
+            _write(out, files.head(begun(recorder, script, bounded)))
 
         def write(rows: BatchRows) -> None:
             _write(outs[rows.query], files.line(recorded(made[rows.query], rows)))

@@ -1,10 +1,38 @@
-"""The Python aggregates that goldens may call; a golden itself holds no code."""
+"""The functions of Python that goldens may call; a golden itself holds no code."""
 
 from __future__ import annotations
 
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from sqlwin.aggregates.python import aggregate
+from sqlwin.python_functions import udf
+
+
+def _net(gross: float | None, rate: float) -> float | None:
+    if gross is not None and gross < 0:
+        raise ValueError(f"a price of {gross}")
+    return None if gross is None else gross / (1 + rate)
+
+
+def _initials(name: str | None) -> list[str] | None:
+    return None if name is None else [word[0] for word in name.split()]
+
+
+def _letters(text: pa.Array) -> pa.Array:
+    return pc.utf8_length(text)
+
+
+def _rounded(value: pl.Series, places: pl.Series) -> pl.Series:
+    return value.round(int(places[0]))
+
 
 FUNCTIONS = (
+    udf(_net, name="net_price"),
+    udf(_initials, name="initials"),
+    udf(_letters, name="letters", types=["STRING"], result="INT"),
+    udf(_rounded, name="rounded", types=["DOUBLE", "INT"], result="DOUBLE"),
     aggregate("longest", ["STRING"], reducer=lambda a, b: max((len(a), a), (len(b), b))[1]),
     aggregate(
         "harmonic_mean",
@@ -17,4 +45,5 @@ FUNCTIONS = (
         finisher=lambda a: a["n"] / a["s"] if a["n"] else None,
     ),
 )
-"""longest: of texts; of those of one length the greatest. harmonic_mean: NULLs are left out."""
+"""net_price: raises for a negative one. letters: of Arrow's arrays. rounded: of Polars' series.
+longest: of texts; of those of one length the greatest. harmonic_mean: NULLs are left out."""

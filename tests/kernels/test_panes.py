@@ -16,22 +16,10 @@ from sqlwin.kernels.panes import (
     pane_start,
     span_of,
     start_of,
-    windows_of,
 )
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Cumulate, Hop, Whole
-
-OFFSETS = st.integers(-7, 7)
-
-
-def timed() -> st.SearchStrategy[Hop | Cumulate]:
-    hops = st.builds(
-        lambda a, more, o: Hop(a + more, a, o), st.integers(1, 9), OFFSETS.map(abs), OFFSETS
-    )
-    runs = st.builds(
-        lambda s, n, o: Cumulate(s * n, s, o), st.integers(1, 6), st.integers(1, 5), OFFSETS
-    )
-    return hops | runs
+from tests.support.kernels.panes import OFFSETS, timed
 
 
 @given(st.lists(st.integers(-50, 50)), st.integers(1, 12), OFFSETS)
@@ -41,37 +29,17 @@ def test_a_pane_starts_at_or_before(values: list[int], pane: int, offset: int) -
     assert starts == [(x - offset) // pane * pane + offset for x in values]
 
 
-@given(st.lists(st.integers(-40, 40), max_size=12), st.integers(1, 9), st.integers(0, 11), OFFSETS)
-def test_windows_that_hold_a_pane(
-    instants: list[int], advance: int, more: int, offset: int
-) -> None:
-    hop = Hop(advance + more, advance, offset)
-    table = pl.DataFrame(
-        {"x": instants, "n": range(len(instants))}, schema={"x": pl.Int64, "n": pl.Int64}
-    )
-    panes = table.with_columns(pane=pane_start(pl.col("x"), hop.pane, hop.offset))
-    got = windows_of(panes, "pane", hop)
-    expected = [
-        (n, w)
-        for n, x in enumerate(instants)
-        for w in range(-80, 80)
-        if (w - offset) % advance == 0 and w <= x < w + hop.size
-    ]
-    assert got.select("n", "__window").rows() == expected
-    assert got.columns == [*panes.columns, "__window"]
-
-
 def test_windows_of_messages_begin_at_the_first() -> None:
     with pytest.raises(ValueError, match="start at message 1, got offset 3"):
         Hop(size=2, advance=1, offset=3, unit=Unit.ROWS)
     panes = pl.DataFrame({"pane": [1, 2, 3]})
     hop = Hop(size=2, advance=1, unit=Unit.ROWS)
-    assert windows_of(panes, "pane", hop)["__window"].to_list() == [1, 1, 2, 2, 3]
+    assert ends_of(panes, "pane", hop)["__end"].to_list() == [3, 3, 4, 4, 5]
 
 
 def test_thousands_of_windows_a_pane() -> None:
     panes = pl.DataFrame({"pane": [0, 1]})
-    assert len(windows_of(panes, "pane", Hop(size=5000, advance=1))) == 10000
+    assert len(ends_of(panes, "pane", Hop(size=5000, advance=1))) == 10000
 
 
 @given(st.lists(st.integers(-40, 40), max_size=12), timed())

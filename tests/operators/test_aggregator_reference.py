@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
+from sqlwin.kernels import pane_ranges
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import TS
@@ -80,10 +82,15 @@ def admitted(rows: pl.DataFrame, driven: Driven, retain: int | None) -> pl.DataF
     )
 
 
-@given(operators(), steps(), st.booleans())
+@given(operators(), steps(), st.booleans(), st.sampled_from([0, pane_ranges.OVERLAP]))
 def test_each_call_emits_what_the_reference_emits(
-    operator: WindowAggregator, taken: list[Step], restarts: bool
+    operator: WindowAggregator, taken: list[Step], restarts: bool, overlap: int
 ) -> None:
+    with patch.object(pane_ranges, "OVERLAP", overlap):
+        _same(operator, taken, restarts)
+
+
+def _same(operator: WindowAggregator, taken: list[Step], restarts: bool) -> None:
     fast, slow = Driven(operator, restarts), Defined(specified(operator))
     seq, watermark, now = 0, 0, 0
     for step in taken:

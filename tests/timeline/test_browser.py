@@ -115,7 +115,7 @@ def test_a_month_of_flights_is_usable(browser: Browser, tmp_path: Path) -> None:
 
 def test_the_live_page_follows_the_run(browser: Browser) -> None:
     asked = script((REPO / "queries" / "departures_per_hour.sql").read_text(encoding="utf-8"))
-    live, seen = Live(asked, "departures", counted=False), list[Any]()
+    live, seen = Live(asked, "departures", bounded=False), list[Any]()
     with served(live, 0) as address, opened(browser, address) as found:
         page = found.page
 

@@ -219,9 +219,9 @@ def test_a_run_is_recorded_and_served_by_the_command(
 
 def test_the_live_page_answers_this_machine_alone() -> None:
     text = (REPO / "queries" / "delay_trend.sql").read_text(encoding="utf-8")
-    live = Live(script(text), "delays", counted=True)
+    live = Live(script(text), "delays", bounded=True)
     with served(live, 0) as address:
-        assert "on Spark rows are read by its workers" in fetched(address)
+        assert "of a batch on Spark at most 10,000 rows" in fetched(address)
         assert json.loads(fetched(f"{address}data?after=0")) == {"version": 0}
         for path, host in [
             ("elsewhere", "127.0.0.1:1"),
@@ -236,7 +236,7 @@ def test_the_live_page_answers_this_machine_alone() -> None:
 
 
 def test_the_live_page_takes_the_names_of_this_machine() -> None:
-    live = Live(script(ONE), "delays", counted=True)
+    live = Live(script(ONE), "delays", bounded=True)
     with served(live, 0) as address:
         port = address.rstrip("/").rpartition(":")[2]
         taken = ["localhost", "LOCALHOST", "127.0.0.1", f"localhost:{port}"]
@@ -277,7 +277,7 @@ def test_a_live_page_keeps_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("sqlwin.timeline.live.MOST_MARKS", 50)
     monkeypatch.setattr("sqlwin.timeline.live.KEPT", 3)
     monkeypatch.setattr("sqlwin.timeline.recorder.MOST_POSITIONS", 200)
-    live = Live(script(ONE), "rows", counted=False)
+    live = Live(script(ONE), "rows", bounded=False)
     for number in range(1, 9):
         live.rows(rows_of(number, 100))
     (query,) = live.queries

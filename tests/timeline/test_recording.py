@@ -146,7 +146,7 @@ def test_a_query_is_run_over_its_own_rows_in_small_batches() -> None:
 def test_a_run_is_recorded_and_read_again(tmp_path: Path) -> None:
     text = (REPO / "queries" / "departures_per_hour.sql").read_text(encoding="utf-8")
     asked, file, seen = script(text), tmp_path / "run.jsonl", list[int]()
-    with recording_file(file, asked, "departures", counted=False) as on_rows:
+    with recording_file(file, asked, "departures", bounded=False) as on_rows:
         stop = lambda: len(seen) > 1  # noqa: E731
         options = RunOptions(
             REPO / "queries", on_rows=on_rows, on_batch=lambda b: seen.append(b.read), stop=stop
@@ -182,7 +182,7 @@ INSERT INTO `{sink}` SELECT n FROM s; INSERT INTO `{sink}` SELECT n + 1 AS n FRO
 def test_each_query_has_a_file_of_its_own(sink: str, names: list[str], tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("n\n1\n", encoding="utf-8")
     asked = script(TWO.format(sink=sink))
-    with recording_file(tmp_path / "run.jsonl", asked, "t", counted=False) as on_rows:
+    with recording_file(tmp_path / "run.jsonl", asked, "t", bounded=False) as on_rows:
         run(asked, RunOptions(tmp_path, on_rows=on_rows))
     assert sorted(path.name for path in tmp_path.rglob("*.jsonl")) == names
     read = [files.load(tmp_path / name) for name in names]

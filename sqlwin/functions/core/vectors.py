@@ -74,6 +74,12 @@ def vector(name: str, typed: bool = False) -> Callable[[Callable[..., pa.Array]]
     return made
 
 
+def known_as(made: Vector) -> None:
+    """Have a function that is not of the table known by its name in this process."""
+    assert made.name not in _KNOWN, made.name
+    _KNOWN[made.name] = made
+
+
 def register(con: duckdb.DuckDBPyConnection, called: str) -> None:
     """Make the function of a name known to a connection. KeyError where there is none."""
     compute, types, result = computing(called)

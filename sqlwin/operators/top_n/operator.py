@@ -58,7 +58,7 @@ from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, split
 from sqlwin.operators.windows.counting import Counting
-from sqlwin.policies import Early, Policy
+from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, REVISION, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import slice_width
@@ -120,7 +120,7 @@ class TopRows(Counting):
         if self.weighted:
             return effective(rows).select(*self.carried, *POSITION, WEIGHT)
         taken = rows.select(*self.carried, *POSITION)
-        if self.policy.early is Early.ROWS:  # which counts every row
+        if self.policy.early_rows:  # which counts every row
             return taken
         return self._placed(taken).filter(self._within).drop(self.name)
 
@@ -292,7 +292,7 @@ class TopRows(Counting):
         waiting = pl.col(PENDING) + pl.col(CAME)
         noted = self._joined(rankings, entered).with_columns(waiting.alias(PENDING))
         due_now = due(self.policy, pl.lit(False), now)
-        if self.policy.early is Early.ROWS:
+        if self.policy.early_rows:
             return noted.with_columns(due_now)
         changed = pl.col(NEW).is_not_null()
         if not self.weighted:  # nothing that is held has changed

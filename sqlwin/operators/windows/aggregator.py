@@ -224,7 +224,7 @@ class WindowAggregator(RankedResults):
         looked_at = panes if watched else self._maybe_final(panes, stores)
         if looked_at.is_empty():
             return looked_at
-        held = ends_of(looked_at, PANE, self.window).filter(pl.col(WINDOW_END) > since)
+        held = ends_of(looked_at, PANE, self.window, since + 1)
         windows = held.group_by(self.contents.identity).agg(self._added.alias(ADDED))
         judged = self.judged(windows, stores)
         return judged if watched else judged.filter(FINAL)

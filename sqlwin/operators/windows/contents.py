@@ -37,7 +37,8 @@ import polars as pl
 
 from sqlwin.instants import END, START, format_instant
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW_END, ends_of, span_of, start_of
+from sqlwin.kernels.pane_ranges import overlap
+from sqlwin.kernels.panes import WINDOW_END, span_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.weights import SIGN, effective, split, there
@@ -51,11 +52,11 @@ from sqlwin.operators.windows.grouping import (
     ROWS,
     Grouping,
     Lifting,
-    merged_by,
 )
-from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty, where
+from sqlwin.operators.windows.merging import frames_of, windows_of
+from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Aligned, Whole
+from sqlwin.windows.group import Aligned, Hop, Whole
 
 PANES, MESSAGES = "panes", "messages"
 
@@ -147,9 +148,7 @@ class Contents(Folded):
     ) -> pl.DataFrame:
         """The windows with closed < end <= watermark that hold a row, merged; of some keys."""
         panes = stores[PANES].scan(*span_of(self.window, closed + 1, watermark), keys)
-        held = ends_of(panes, PANE, self.window)
-        ending = where(held, (held[WINDOW_END] > closed) & (held[WINDOW_END] <= watermark))
-        return self._windows(ending)
+        return self._windows(panes, closed + 1, watermark)
 
     def within(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
         """The windows that hold an instant of lo <= t <= hi, merged."""
@@ -163,34 +162,53 @@ class Contents(Folded):
         """`windows` merged, their other columns kept; one that holds no row is left out."""
         keys = self._keys(windows, self.by.names)
         panes = stores[PANES].scan(*self._span(windows), keys)
-        merged = self._windows(self._held(panes, windows))
+        merged = self._windows(panes, *self._ends(windows), windows)
         return merged.join(windows, on=list(self.identity), how="inner", nulls_equal=True)
 
     def sharing(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Identities of all groups in these windows: `__end` and some of the keys."""
         names = [name for name in windows.columns if name != WINDOW_END]
         panes = stores[PANES].scan(*self._span(windows), self._keys(windows, names))
-        held = ends_of(panes, PANE, self.window).select(*self.identity, ROWS)
+        extents = panes.select(*self.by.names, PANE, *EXTENT)
+        held = windows_of(extents, self.by.names, self.window, (), *self._ends(windows))
         near = held.join(windows, on=windows.columns, how="semi", nulls_equal=True)
-        return self._filled(near.group_by(self.identity).agg(pl.col(ROWS).sum())).drop(ROWS)
+        return self._filled(near).select(self.identity)
 
-    def _windows(self, held: pl.DataFrame) -> pl.DataFrame:
-        """The windows of panes that were put into them."""
-        return self._filled(merged_by(held, self.identity, self.incremental))
+    def _windows(
+        self, panes: pl.DataFrame, first: int, last: int, wanted: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """Those that end at `first` to `last` and hold a row, merged; wanted: of these only."""
+        between = (first, last, wanted)
+        return self._filled(
+            windows_of(panes, self.by.names, self.window, self.incremental, *between)
+        )
 
     def _filled(self, windows: pl.DataFrame) -> pl.DataFrame:
         return windows.filter(pl.col(ROWS) > 0) if self.weighted else windows
 
     def valued(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows of `closing` or `of` with a column for each result."""
-        full = self._whole(merged, stores) if self.whole else merged
-        return self.finished(full)
-
-    def _whole(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """With the accumulators of full-state aggregates, lifted from the messages by pane."""
+        if not self.whole:
+            return self.finished(merged)
         messages = self._messages(merged, stores)
-        held = self._held(self._whole_panes_of(messages), merged)
-        windows = merged_by(held, self.identity, self.whole).drop(EXTENT)
+        slid = self._slid(merged, messages)
+        return self.finished(self._whole(merged, messages) if slid is None else merged, slid or {})
+
+    def _slid(self, merged: pl.DataFrame, messages: pl.DataFrame) -> dict[str, pl.Series] | None:
+        """Results of full-state aggregates over the messages of each window, as over frames of
+        OVER; None where windows overlap little, and their own rows are less work."""
+        if isinstance(self.window, Whole) or (isinstance(self.window, Hop) and self.window.tumbles):
+            return None
+        rows, frames = frames_of(merged, self.by.spread(messages), self.by.names, self.window)
+        if not overlap(int((frames.hi - frames.lo).sum()), len(rows)):
+            return None
+        return {fold.call.name: self._slide(fold, rows, frames, merged) for fold in self.whole}
+
+    def _whole(self, merged: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
+        """With the accumulators of full-state aggregates, lifted from the messages by pane."""
+        between = (*self._ends(merged), merged)
+        panes = self._whole_panes_of(messages)
+        windows = windows_of(panes, self.by.names, self.window, self.whole, *between).drop(EXTENT)
         if len(windows) < len(merged):
             windows = pl.concat([windows, self._bare(merged, windows, messages)])
         return merged.join(
@@ -215,19 +233,17 @@ class Contents(Folded):
         )
 
     def _span(self, windows: pl.DataFrame) -> tuple[int, int]:
+        return (0, 0) if windows.is_empty() else span_of(self.window, *self._ends(windows))
+
+    def _ends(self, windows: pl.DataFrame) -> tuple[int, int]:
+        """The first and the last, of windows that end."""
         if windows.is_empty():
-            return 0, 0
+            return 0, -1
         first, after = bounds(windows[WINDOW_END])
-        return span_of(self.window, first, after - 1)
+        return first, after - 1
 
     def _keys(self, windows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame | None:
         return windows.select(names) if names else None
-
-    def _held(self, panes: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
-        """Panes, each once for every one of `windows` that holds it."""
-        wanted = windows.select(self.identity)
-        held = ends_of(panes, PANE, self.window)
-        return held.join(wanted, on=list(self.identity), how="semi", nulls_equal=True)
 
     def _place(self, window: dict[str, Any]) -> str:
         named = [name for name in self.by.names if name != NUMBER_OF_SET]

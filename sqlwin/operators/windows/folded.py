@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import polars as pl
 from sqlwin.errors import OverflowInAggregate, QueryError
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
+from sqlwin.kernels.frames import Frames
 from sqlwin.schema import POSITION
 
 
@@ -40,9 +41,18 @@ class Folded(ABC):
         inputs = [name for fold in folds for name in fold.call.inputs]
         return list(dict.fromkeys((*keys, *inputs, *POSITION)))
 
-    def finished(self, merged: pl.DataFrame) -> pl.DataFrame:
-        """Windows with a column for each result; OverflowInAggregate names the window."""
-        return merged.with_columns([self._finish(fold, merged) for fold in self.folds])
+    def finished(
+        self, merged: pl.DataFrame, known: Mapping[str, pl.Series] | None = None
+    ) -> pl.DataFrame:
+        """Windows with a column for each result; OverflowInAggregate names the window.
+
+        known: results that are no accumulators' any more, by name.
+        """
+        have = known or {}
+        return merged.with_columns(
+            have[fold.call.name] if fold.call.name in have else self._finish(fold, merged)
+            for fold in self.folds
+        )
 
     def of_nothing(
         self, windows: pl.DataFrame, none: pl.DataFrame, emitted: pl.DataFrame
@@ -66,8 +76,17 @@ class Folded(ABC):
         """Which window it is, for an error."""
 
     def _finish(self, fold: Fold, merged: pl.DataFrame) -> pl.Series:
+        return self._of(merged, fold, lambda: fold.finish(merged))
+
+    def _slide(
+        self, fold: Fold, rows: pl.DataFrame, frames: Frames, windows: pl.DataFrame
+    ) -> pl.Series:
+        """Over the rows of each of `windows`."""
+        return self._of(windows, fold, lambda: fold.slide(rows, frames))
+
+    def _of(self, windows: pl.DataFrame, fold: Fold, made: Callable[[], pl.Series]) -> pl.Series:
         try:
-            return fold.finish(merged)
+            return made()
         except Overflow as overflow:
-            place = self._place(merged.row(overflow.row, named=True))
+            place = self._place(windows.row(overflow.row, named=True))
             raise OverflowInAggregate(fold.call.name, place) from None

@@ -57,10 +57,12 @@ def names() -> list[str]:
     return sorted(aggregates | {name for name in TABLE if name.isidentifier()})
 
 
-def like(pattern: str | None) -> list[str]:
-    """Those that a pattern of Spark's names: `*` is anything, `|` parts two patterns."""
+def like(pattern: str | None, own: Iterable[str] = ()) -> list[str]:
+    """Those that a pattern of Spark's names: `*` is anything, `|` parts two patterns. own: of the
+    script, beside those of SQL."""
     wanted = [part.strip().lower() for part in (pattern or "*").split("|")]
-    return [name for name in names() if any(fnmatchcase(name, part) for part in wanted)]
+    known = sorted({*names(), *map(str.lower, own)})
+    return [name for name in known if any(fnmatchcase(name, part) for part in wanted)]
 
 
 def page() -> str:

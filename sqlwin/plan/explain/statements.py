@@ -12,6 +12,7 @@ from sqlwin.plan.ir.nodes import (
     Query,
     Scan,
     Script,
+    ShowCreate,
     ShowFunctions,
     Statement,
     Stream,
@@ -35,9 +36,11 @@ def _answer(statement: Statement, explain: Callable[[Query], str]) -> str | None
     if isinstance(statement, Describe):
         return "\n".join(_described(statement))
     if isinstance(statement, DescribeFunction):
-        return "\n".join(described(statement.name) or ())
+        return "\n".join(statement.lines or described(statement.name) or ())
+    if isinstance(statement, ShowCreate):
+        return statement.text
     if isinstance(statement, ShowFunctions):
-        return "\n".join(like(statement.pattern))
+        return "\n".join(like(statement.pattern, statement.own))
     return "\n".join(_shown(name, columns) for name, columns in statement.declared)
 
 

@@ -38,6 +38,7 @@ from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.streams import Scalar, Stream, column_of, quoted
 from sqlwin.plan.ir.unnest import Unnest
 from sqlwin.policies import Policy
+from sqlwin.python_functions import PythonFunction
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
@@ -336,7 +337,7 @@ class Query:
 
     explain: it is to be shown, not run. analyze: and run as well, to be measured. errors: the sink
     that EXPIRED INTO names, where one of that name is declared. functions: those registered from
-    Python that it calls.
+    Python that it calls; scalars: those of them that are computed of one row.
     errors_into: the name itself, of a query without a window; others have it in their policy.
     """
 
@@ -347,6 +348,7 @@ class Query:
     functions: tuple[PythonAggregate, ...] = ()
     errors_into: str | None = None
     analyze: bool = False
+    scalars: tuple[PythonFunction, ...] = ()
 
     @property
     def retracts(self) -> bool:
@@ -372,19 +374,29 @@ class ShowDeclared:
 
 @dataclass(frozen=True)
 class DescribeFunction:
-    """DESCRIBE FUNCTION of a scalar or an aggregate."""
+    """DESCRIBE FUNCTION of a scalar or an aggregate. lines: of one that the script has made, or
+    that was registered."""
 
     name: str
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ShowFunctions:
-    """SHOW FUNCTIONS. pattern: of their names, None for all."""
+    """SHOW FUNCTIONS. pattern: of their names, None for all. own: names of the script's own."""
 
     pattern: str | None = None
+    own: tuple[str, ...] = ()
 
 
-Statement = Query | Describe | ShowDeclared | DescribeFunction | ShowFunctions
+@dataclass(frozen=True)
+class ShowCreate:
+    """SHOW CREATE TABLE, VIEW, SINK, FUNCTION. text: the statement, without its secrets."""
+
+    text: str
+
+
+Statement = Query | Describe | ShowDeclared | DescribeFunction | ShowFunctions | ShowCreate
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.plan.ir.once import from_below, once
 from sqlwin.policies import Policy
+from sqlwin.python_functions import unnumbered
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
 from sqlwin.windows.joins import JoinWindow
@@ -241,4 +242,4 @@ def fingerprint(*queries: Query) -> str:
     parts: list[object] = [plan for query in queries for plan in plans_of(query.plan)]
     parts += ["retract"] * sum(query.retracts for query in queries)
     parts += added_values(parts)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256(unnumbered(repr(parts)).encode()).hexdigest()[:16]

@@ -25,13 +25,13 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError, QueryError, StateError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.checkpoint.task_state import METADATA, TABLES, TaskState
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.state_queries import QueryableState, StateQueries
@@ -152,7 +152,7 @@ class Snapshot(QueryableState):
         return ", ".join(self._layouts) or "none"
 
 
-def bound_again(text: str | None, plan: str, functions: Sequence[PythonAggregate] = ()) -> Script:
+def bound_again(text: str | None, plan: str, functions: Sequence[UserFunction] = ()) -> Script:
     """The script of a checkpoint, bound again. text: of its `SourceText`. plan: its fingerprint."""
     if text is None:
         raise StateError(

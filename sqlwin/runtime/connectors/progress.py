@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+MOST_ARRIVALS = 10_000
+"""Rows of a stream and a batch that Spark's workers send to those who look at a run."""
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -26,13 +29,13 @@ class Batch:
 class BatchRows:
     """What a batch of one query took in and gave. query: its number in the script, from 0.
 
-    taken: rows of each stream, as they are decoded; None where they are not in this process.
+    taken: rows of each stream, as they are decoded; on Spark the first `MOST_ARRIVALS`.
     before, after: watermarks by stream, microseconds. now: processing time.
     """
 
     query: int
     number: int
-    taken: Sequence[tuple[str, pl.DataFrame]] | None
+    taken: Sequence[tuple[str, pl.DataFrame]]
     results: pl.DataFrame
     errors: pl.DataFrame
     before: Mapping[str, int]

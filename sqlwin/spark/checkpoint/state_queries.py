@@ -20,9 +20,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, split
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.plan.resume.compatibility import with_since
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again, numbered
 from sqlwin.runtime.checkpoint.status import Line, file_lines, watermark_lines
 from sqlwin.runtime.checkpoint.task_state import METADATA
@@ -55,7 +55,7 @@ def state(
     checkpoint: str | Path,
     as_of: int | None = None,
     query: int = 0,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
 ) -> Snapshot:
     """State queries on a checkpoint, see `sqlwin.spark.state`."""
     path = Path(checkpoint).resolve()

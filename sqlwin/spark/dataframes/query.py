@@ -19,10 +19,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError, UnreadErrors
 from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.plan.options.settings import spark_settings
+from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
@@ -219,7 +219,7 @@ def bound_over(
     inputs: Mapping[str, DataFrame],
     streams: Mapping[str, Stream],
     params: Mapping[str, str] | None = None,
-    functions: Sequence[PythonAggregate] = (),
+    functions: Sequence[UserFunction] = (),
 ) -> Script:
     """A text bound; streams and tables that neither it nor `streams` declares are as their
     DataFrames."""

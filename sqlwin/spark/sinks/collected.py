@@ -14,8 +14,9 @@ from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.tasks.operator_counts import OperatorCounts, name_of
 from sqlwin.spark.sinks.delivery import QueryBatch
+from sqlwin.spark.stages import arrivals
 from sqlwin.spark.stages.program import Program
-from sqlwin.spark.stages.row_kinds import DONE, ERRORS, RESULTS, WARNING
+from sqlwin.spark.stages.row_kinds import ARRIVED, DONE, ERRORS, RESULTS, WARNING
 from sqlwin.spark.stages.wire import Done, decode
 
 
@@ -43,6 +44,7 @@ def collected(program: Program, frame: DataFrame) -> dict[int, QueryBatch]:
             tuple(bytes(row.payload).decode() for row in mine if row.kind == WARNING),
             _operators(program, done),
             seconds,
+            arrivals.collected(row.payload for row in mine if row.kind == ARRIVED),
         )
     return results
 

@@ -6,7 +6,7 @@ import json
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -27,7 +27,10 @@ RUN = "run.json"
 
 @dataclass(frozen=True)
 class QueryBatch:
-    """The outputs of one query in one batch. seconds: what all queries of the batch took."""
+    """The outputs of one query in one batch. seconds: what all queries of the batch took.
+
+    arrived: rows of its streams, of a run that is recorded. before: watermarks before the batch.
+    """
 
     results: pl.DataFrame
     errors: pl.DataFrame
@@ -35,6 +38,8 @@ class QueryBatch:
     warnings: tuple[str, ...] = ()
     operators: tuple[OperatorMetrics, ...] = ()
     seconds: float = 0.0
+    arrived: Sequence[tuple[str, pl.DataFrame]] = ()
+    before: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def emitted(self) -> int:
@@ -61,7 +66,6 @@ class Delivery:
 
     A batch that runs twice has the same outputs, so a sink that sends them once knows them by the
     run and the batch. run: the name of the checkpoint.
-    before: watermarks of each query after its last batch.
     """
 
     outlets: list[Outlet]
@@ -72,7 +76,6 @@ class Delivery:
     failure: BaseException | None = None
     places: Callable[[], Places] = dict
     reading: Callable[[int], Reading] = lambda _: Reading()
-    before: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def name_run(self, folder: Folder) -> None:
         """folder: of the checkpoint, which the name stays in."""
@@ -113,14 +116,11 @@ class Delivery:
         self.options.on_batch(progress)
 
     def _show(self, query: int, batch: int, what: QueryBatch) -> None:
-        """Rows that were taken are with the workers."""
         if self.options.on_rows is None:
             return
-        before, after, now = self.before.get(query, {}), what.watermarks, time.time_ns() // 1_000
-        self.options.on_rows(
-            BatchRows(query, batch, None, what.results, what.errors, before, after, now, what.read)
-        )
-        self.before[query] = after
+        before, after, now = what.before, what.watermarks, time.time_ns() // 1_000
+        made = (what.arrived, what.results, what.errors, before, after, now, what.read)
+        self.options.on_rows(BatchRows(query, batch, *made))
 
     def _located(self, what: QueryBatch) -> QueryBatch:
         if what.errors.is_empty():

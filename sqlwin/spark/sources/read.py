@@ -24,13 +24,15 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import once, under
 from sqlwin.spark.checkpoint.progress import number_of
 from sqlwin.spark.sources.step_source import StepSource
+from sqlwin.spark.stages.arrivals import Arrivals
 from sqlwin.spark.stages.buckets import cut
 from sqlwin.spark.stages.program import Program, load
-from sqlwin.spark.stages.row_kinds import ERRORS, MARK, ROWS, WARNING, of_input
+from sqlwin.spark.stages.row_kinds import ARRIVED, ERRORS, MARK, ROWS, WARNING, of_input
 from sqlwin.spark.stages.wire import CAP, Mark, Packed, decode, encode
 
 Slot = tuple[int, int]
 """Number of the input, bucket."""
+Payloads = Iterable[bytes]
 Marks = dict[str, Mapping[int, int]]
 """By stream and partition, the greatest event time."""
 
@@ -119,6 +121,11 @@ class Packer:
         for warning in warnings:
             yield Packed(self.query, label, WARNING, at, warning.encode())
 
+    def arrived(self, at: int, payloads: Payloads) -> Iterator[Packed]:
+        label = self.program.labels[self.query][0]
+        for payload in payloads:
+            yield Packed(self.query, label, ARRIVED, at, payload)
+
     def mark(self, mark: Mark) -> Iterator[Packed]:
         """To all buckets; its counts to one of them."""
         first, *others = self.program.labels[self.query]
@@ -146,6 +153,7 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
     marks: dict[int, Marks] = {number: {} for number in range(len(packers))}
     counts, has_rows = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
     taken = dict.fromkeys(marks, RowCounts())
+    arrivals = Arrivals()
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
         decoded_rows = source_of(stream).read(piece, number)
@@ -170,6 +178,9 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 errors_ += [under(decoded_rows.errors, watermark), prepared.errors]
             yield from packers[query].errors(at, once(errors_))
             yield from packers[query].warn(at, decoded_rows.warnings if errors_ else ())
+            if program.recorded and errors_ and stream_number not in program.tables:
+                sent = arrivals.sent(query, stream.name, decoded_rows.rows)
+                yield from packers[query].arrived(at, sent)
     for stage, packer in enumerate(packers):
         yield from packer.flush()
         if reading.control or has_rows[stage]:

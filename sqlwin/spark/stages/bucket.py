@@ -38,6 +38,7 @@ from sqlwin.runtime.tasks.task import Output, Task
 from sqlwin.schema import PART, POSITION, SEQ, WEIGHT
 from sqlwin.spark.stages.program import Program, load
 from sqlwin.spark.stages.row_kinds import (
+    ARRIVED,
     DONE,
     ERRORS,
     MARK,
@@ -56,7 +57,7 @@ from sqlwin.state.blobs.sqlite_file import TO_DO
 from sqlwin.state.contract import Blobs, SegmentCache
 
 TAKEN = "taken"
-PASSED = (ERRORS, DONE, WARNING)
+PASSED = (ERRORS, DONE, WARNING, ARRIVED)
 """Kinds of rows that a bucket passes through unchanged."""
 
 

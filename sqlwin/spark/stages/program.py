@@ -48,7 +48,7 @@ class Program:
     any other start. given: static tables that are no files of the script's, name and rows as
     Arrow; they come with the first tick. spread: whether rows that no operator takes are cut
     by their positions; if not, they have one bucket, as in checkpoints of before. measured:
-    whether open windows are counted.
+    whether open windows are counted. recorded: whether rows that arrive are sent to the driver.
     """
 
     queries: tuple[Query, ...]
@@ -59,6 +59,7 @@ class Program:
     given: tuple[tuple[str, bytes], ...] = ()
     spread: bool = True
     measured: bool = False
+    recorded: bool = False
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:
@@ -162,7 +163,7 @@ class Program:
 
     def dump(self) -> str:
         """As text, for the options of a data source."""
-        of_run = (self.counted, self.run, self.given, self.spread, self.measured)
+        of_run = (self.counted, self.run, self.given, self.spread, self.measured, self.recorded)
         bare = (self.queries, self.partitions, self.buckets, *of_run)
         pickled: bytes = cloudpickle.dumps(bare)  # type: ignore[no-untyped-call]
         return base64.b64encode(zlib.compress(pickled)).decode()

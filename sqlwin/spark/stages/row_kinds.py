@@ -2,6 +2,7 @@
 
 ROWS, RAW, ERRORS, MARK, RESULTS, DONE = "rows", "raw", "errors", "mark", "results", "done"
 WARNING = "warning"
+ARRIVED = "arrived"
 STATE = "state"
 COLUMNS = "query int, bucket int, kind string, at bigint, payload binary"
 

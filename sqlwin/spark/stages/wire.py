@@ -11,7 +11,8 @@
 Into a bucket go `rows` (prepared by the input pipeline), `raw` (declared columns, for a
 pipeline that needs the watermark), `errors`, `warning` (a text) and `mark` (what one
 task saw, the clock and end of input); of an import `state`, a blob with its name. Rows of a
-query's second input are `rows1` or `raw1`, see `row_kinds`. Out of a bucket come `results`,
+query's second input are `rows1` or `raw1`, see `row_kinds`. Of a run that is recorded `arrived`
+passes through, see `arrivals`. Out of a bucket come `results`,
 `errors` and one `done`; out of one of a lower stage `raw` and `mark` for the stages above, in
 place of results.
 

@@ -39,6 +39,7 @@ from sqlwin.plan.explain.functions import names
 from sqlwin.sql.expressions.calling import called
 from sqlwin.sql.expressions.engine import constant, is_null
 from sqlwin.sql.expressions.raising import Constants
+from sqlwin.sql.expressions.registered import scalar_function
 from sqlwin.sql.expressions.volatile import volatility
 
 _LONGEST = 1000
@@ -83,7 +84,7 @@ class Compiler:
 
     def call(self, node: Expr, function: str, arguments: Sequence[Expr | Typed]) -> Typed:
         """A function by its name, of nodes or of what is compiled."""
-        found = find(function)
+        found = scalar_function(node) or find(function)
         if found is None:
             raise Uncompiled(node, _unknown(node, function.lower()))
         columns, _ = self.constants.mark()

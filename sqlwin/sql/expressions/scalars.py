@@ -31,6 +31,7 @@ from sqlwin.sql.expressions.engine import unreadable
 from sqlwin.sql.expressions.macros import expanded
 from sqlwin.sql.expressions.misread import misread
 from sqlwin.sql.expressions.parts import over_columns, part_of
+from sqlwin.sql.expressions.registered import mark_scalars
 from sqlwin.sql.expressions.trees import copied, rewritten, rewritten_in_place
 from sqlwin.sql.expressions.volatile import clock_in, mark, volatility
 from sqlwin.sql.text import ast
@@ -61,6 +62,7 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
         raise misread(problem, run) from None
     tree = expanded(balanced(tree), run, parsed, word_range)
     refuse_deep_tree(tree, run.span)
+    mark_scalars(tree, run)
     _repeatable(tree, run)
     _one_row(tree, run)
     _own_names(tree, run)

@@ -14,6 +14,7 @@ from sqlwin.schema import RESERVED
 from sqlwin.sql.expressions.macros import is_expanded
 from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, spark
 from sqlwin.sql.relations.relation import Relation, nearest
+from sqlwin.sql.relations.scope import ENDS, STRUCTS, is_window_call
 from sqlwin.sql.text import ast
 
 
@@ -91,6 +92,8 @@ def _items(run: ast.Run, relation: Relation, edges: Sequence[str]) -> list[Item]
         return [Item(tree.this, run, tree.alias, tree.alias)]
     if isinstance(tree, exp.Column):
         return [Item(tree, run, relation.find(tree.name) or tree.name)]
+    if is_window_call(tree):
+        return [Item(tree, run, tree.name.lower())]
     return [Item(tree, run, _text(tree, run))]
 
 
@@ -102,12 +105,9 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
             left_out = _left_out(tree.this, run, list(fields))
             named = ((name, each) for name, each in fields.items() if name.lower() not in left_out)
             return [Item(each, run, name, starred=True) for name, each in named]
-        window = (
-            "window, window.start, window.end"
-            if table.lower() in ("window", "session_window")
-            else ""
-        )
-        here = window or ", ".join(f"{name}.*" for name in relation.names)
+        if table.lower() in STRUCTS and edges:
+            return _ends(tree, run, table)
+        here = ", ".join(f"{name}.*" for name in relation.names)
         raise QueryError(f"no stream here is called {table}", place(tree, run), legal=here)
     pairs = _joined(relation, table) or [(name, name) for name, _, _ in relation.columns]
     names = [name for name, _ in pairs]
@@ -120,6 +120,13 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
         for name, called in pairs
         if name.lower() not in left_out
     ]
+
+
+def _ends(tree: Expr, run: ast.Run, window: str) -> list[Item]:
+    """`window.*`, of a window that is called in GROUP BY."""
+    left_out = _left_out(tree.this, run, ENDS)
+    named = (name for name in ENDS if name not in left_out)
+    return [Item(exp.column(name, table=window), run, name, starred=True) for name in named]
 
 
 def _fields(relation: Relation, name: str) -> dict[str, Expr]:

@@ -24,18 +24,20 @@ from sqlwin.sql.text import ast
 WINDOW = "__window"
 DONE = "__done"
 """Marks a column of the window operator's output while an expression is rewritten."""
-EDGES = ("window_start", "window_end", "window_time")
+WINDOW_TIME = "window_time"
+EDGES = ("window_start", "window_end", WINDOW_TIME)
 _KSQL = {"windowstart": "window_start", "windowend": "window_end"}
 _BARE = ("current_time", "localtime", "localtimestamp")
 """Functions that SQL calls without brackets, and that there are not."""
-_STRUCTS = ("window", "session_window")
+STRUCTS = ("window", "session_window")
 _EVENT_TIMES = ("rowtime", "event_time", "proctime", "timestamp")
 """What Flink, ksqlDB and others call the event time, where no column is called so."""
 _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 _CONSTANTS = ("NULL", "TRUE", "FALSE")
-_ENDS = ("start", "end")
+ENDS = ("start", "end")
 _CONSTRUCTORS = ("ARRAY", "MAP")
 _FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
+NEEDS = "FROM TUMBLE(…) or HOP(…)"
 _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
 
 
@@ -67,10 +69,9 @@ class Scope:
         if made is not None:
             parts = [self.resolved(each, run) for each in node.expressions]
             return exp.Anonymous(this=made, expressions=parts)
-        edge = window_edge(node)
-        if edge is not None and self.windowed:
-            self._qualified(node, run)
-            return column(edge, WINDOW)
+        of_window = self._of_window(node, run)
+        if of_window is not None:
+            return of_window
         if not isinstance(node, exp.Column) or node.table == DONE:
             return node
         if node.table == WINDOW:  # in an aggregate: of its rows, if they have such a column
@@ -81,9 +82,20 @@ class Scope:
         alias = self.aliases.get(node.name.lower()) if not node.table else None
         if alias is not None:
             return instead_of(node, alias)
-        if self.windowed and not node.table and node.name.lower() in _STRUCTS:
+        if self.windowed and not node.table and node.name.lower() in STRUCTS:
             return _struct()
-        raise self._unknown(node, run, edge)
+        raise self._unknown(node, run, window_edge(node))
+
+    def _of_window(self, node: Expr, run: ast.Run) -> Expr | None:
+        """A column of the window, or its struct; `window_time` of a column that is a window."""
+        if not self.windowed:
+            timed = is_window_time(node)
+            return _last_instant(self.resolved(node.expressions[0], run)) if timed else None
+        edge = window_edge(node)
+        if edge is not None:
+            self._qualified(node, run)
+            return column(edge, WINDOW)
+        return _struct() if is_window_call(node) else None
 
     def _made(self, node: Expr) -> str | None:
         """What `ARRAY[a, b]` and `MAP['k', v]` make, as in Flink: no element of a column, unless
@@ -122,7 +134,7 @@ class Scope:
         """QueryError for a window's column of an input that is not there."""
         if isinstance(node, exp.Column) and len(node.parts) > 1:
             first = node.parts[0].name
-            if first.lower() not in (WINDOW, *_STRUCTS, *_lower(self.relation.names)):
+            if first.lower() not in (WINDOW, *STRUCTS, *_lower(self.relation.names)):
                 raise self._nobody(first, node, run)
 
     def _nobody(self, table: str, node: Expr, run: ast.Run) -> QueryError:
@@ -156,7 +168,9 @@ class Scope:
             return QueryError(message, place(node, run), legal="the columns of its inputs")
         if edge is not None:
             message = f"{place_text(node)} is known only above a window, in SELECT and HAVING"
-            return QueryError(message, place(node, run), legal="FROM TUMBLE(…) or HOP(…)")
+            below = any(self.relation.find(window) for window in STRUCTS)
+            legal = f"{edge} beside window, in the query in FROM" if below else NEEDS
+            return QueryError(message, place(node, run), legal=legal)
         table, name = _first(node)
         if name.endswith("()") and is_clock(name.removesuffix("()")):
             raise QueryError(WINDOWS, place(node, run), legal=WINDOWS_LEGAL)
@@ -220,7 +234,7 @@ def _counted(node: Expr, run: ast.Run) -> Expr:
 
 def _struct() -> Expr:
     """Spark's `window`, of both its ends."""
-    ends = [(exp.Literal.string(end), column(f"window_{end}", WINDOW)) for end in _ENDS]
+    ends = [(exp.Literal.string(end), column(f"window_{end}", WINDOW)) for end in ENDS]
     return exp.Anonymous(this="NAMED_STRUCT", expressions=[each for end in ends for each in end])
 
 
@@ -244,16 +258,41 @@ def place_text(node: exp.Column) -> str:
     return f"{node.table}.{node.name}" if node.table else node.name
 
 
+def is_window_call(node: Expr) -> bool:
+    """Spark's `window(ts, …)` or `session_window(ts, …)`: a struct of its ends."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() in STRUCTS
+
+
+def is_window_time(node: Expr) -> bool:
+    """Spark's `window_time(window)`."""
+    called = isinstance(node, exp.Anonymous) and node.name.lower() == WINDOW_TIME
+    return called and len(node.expressions) == 1
+
+
+def _last_instant(window: Expr) -> Expr:
+    """Of a column that is a window: its end less a microsecond."""
+    end = exp.Dot(this=window, expression=exp.to_identifier("end", quoted=True))
+    last = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MICROSECOND"))
+    return exp.Paren(this=exp.Sub(this=end, expression=last))
+
+
+def _is_window(node: Expr) -> bool:
+    plain = isinstance(node, exp.Column) and not node.table and node.name.lower() in STRUCTS
+    return plain or is_window_call(node)
+
+
 def window_edge(node: Expr) -> str | None:
     """The window's column that a node means, None for any other node."""
     if isinstance(node, exp.Column):
-        if node.table.lower() in _STRUCTS and node.name.lower() in _ENDS:
+        if node.table.lower() in STRUCTS and node.name.lower() in ENDS:
             return f"window_{node.name.lower()}"
         lower = node.name.lower()
         return _KSQL.get(lower, lower if lower in EDGES else None)
     if isinstance(node, exp.Dot) and isinstance(node.this, exp.Anonymous):
         edge = node.expression.name.lower()
-        return f"window_{edge}" if node.this.name.lower() in _STRUCTS and edge in _ENDS else None
+        return f"window_{edge}" if node.this.name.lower() in STRUCTS and edge in ENDS else None
+    if is_window_time(node):
+        return WINDOW_TIME if _is_window(node.expressions[0]) else None
     if isinstance(node, exp.Anonymous):
         function, _, edge = node.name.upper().rpartition("_")
         return _LEGACY.get(edge) if function in _FUNCTIONS else None

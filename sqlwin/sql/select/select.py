@@ -19,6 +19,7 @@ from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
+from sqlwin.sql.select.row_windows import condition, of_each_row, sliding
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.windowed import by_itself, over_relation, windowed
 from sqlwin.sql.sources.derived import derived, limited
@@ -34,7 +35,7 @@ from sqlwin.sql.sources.from_clause import (
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import quoted
 from sqlwin.sql.windows.calls import zoned
-from sqlwin.sql.windows.group_by import above_window, group_window, same_window
+from sqlwin.sql.windows.group_by import above_window, by_call, group_window, same_window
 from sqlwin.sql.windows.ksql import of_ksql
 from sqlwin.sql.windows.policies import emits, passing, refuse_all, retains
 from sqlwin.sql.windows.ttl import of_hints
@@ -85,6 +86,7 @@ def _set_operation(select: ast.Select, known: Known) -> tuple[ast.Select, Known]
 def _bound_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
+    select = sliding(by_call(select))
     around = _around(select, known)
     if around is not None:
         return bind_select(around, known)
@@ -99,7 +101,7 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
     window, group = group_window(select, given, known.zone)
     runs = select.items
     made = items(runs, relation, () if window is None else window.edges)
-    for tree, run in above_window(select, made):
+    for tree, run in above_window(select, made) if window is not None or select.group else ():
         same_window(tree, run, select.group)
     if given is None:
         relation, window = _rows(select, relation, known, window, made, group)
@@ -271,7 +273,8 @@ def _bound(
         found = grouped(select, relation, window, made, group)
         by_message = select.instants is not None and window.bare
         return of_messages(found, select) if by_message else found
-    relation = narrowed(relation, select.where, "WHERE")
+    relation = narrowed(relation, condition(select.where, relation), "WHERE")
+    made = of_each_row(made, relation)
     if has_over(made, select.qualify):
         return over(select, relation, made)
     return _stateless(select, relation, made)

@@ -14,8 +14,8 @@ from lark import Token
 from lark.tree import Meta
 from lark.visitors import v_args
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError, Span
+from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, in_order, policies
 from sqlwin.sql.syntax.cql import as_stream, unwrapped
 from sqlwin.sql.syntax.declarations import DeclarationRules, called
@@ -37,7 +37,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
     def __init__(
         self,
         source: str,
-        functions: tuple[PythonAggregate, ...],
+        functions: tuple[UserFunction, ...],
         query: Callable[[ast.Run], ast.Select],
         macros: tuple[ast.Macro, ...] = (),
     ) -> None:

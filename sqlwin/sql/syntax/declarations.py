@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
-from lark import Token, Transformer
+from lark import Token
 from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.options.spellings import put_here, spelt_here
+from sqlwin.sql.syntax import ksql_tables
 from sqlwin.sql.syntax.clauses import Clause
-from sqlwin.sql.syntax.leaves import Children, meta_span, named
+from sqlwin.sql.syntax.functions import FunctionRules
+from sqlwin.sql.syntax.leaves import Children, existing_of, meta_span, named
 from sqlwin.sql.text import ast, prepared
 
 
 @v_args(meta=True)
-class DeclarationRules(Transformer[Token, Any]):
-    """macros: by name in lower case, those so far."""
-
+class DeclarationRules(FunctionRules):
     source: str
-    macros: dict[str, ast.Macro]
 
     def column(self, meta: Meta, children: Children) -> ast.ColumnDef:
         return ast.ColumnDef(named(children[0]), type=children[1])
@@ -42,7 +40,7 @@ class DeclarationRules(Transformer[Token, Any]):
     def create_stream(self, meta: Meta, children: Children) -> ast.CreateStream:
         kind, name = [child for child in children if isinstance(child, Token)][:2]
         parts = children
-        return ast.CreateStream(
+        made = ast.CreateStream(
             name=named(name),
             kind="STREAM" if str(kind).upper() == "SOURCE" else str(kind).upper(),
             columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
@@ -52,8 +50,17 @@ class DeclarationRules(Transformer[Token, Any]):
             span=named(name).span,
             keys=tuple(p for p in parts if isinstance(p, ast.PrimaryKey)),
             places=_options(parts, reads=True)[1],
-            existing=_existing(parts),
+            existing=existing_of(parts),
+            like=next((p for p in parts if isinstance(p, ast.Like)), None),
+            written=self.written(meta),
         )
+        return ksql_tables.declared(made)
+
+    def like_columns(self, meta: Meta, children: Children) -> ast.Like:
+        return ast.Like(named(children[-1]), options=False)
+
+    def like_table(self, meta: Meta, children: Children) -> ast.Like:
+        return ast.Like(named(children[-1]), options=True)
 
     def or_replace(self, meta: Meta, children: Children) -> ast.Existing:
         return ast.Existing.REPLACED
@@ -64,24 +71,26 @@ class DeclarationRules(Transformer[Token, Any]):
     def create_view(self, meta: Meta, children: Children) -> ast.CreateView:
         name = next(c for c in children if isinstance(c, Token) and c.type == "NAME")
         select = called(children[-1], _lists(children))
-        return ast.CreateView(named(name), select, _existing(children))
+        return ast.CreateView(named(name), select, existing_of(children), self.written(meta))
 
     def create_as(self, meta: Meta, children: Children) -> ast.CreateAs:
         kind, name = (child for child in children if isinstance(child, Token))
-        select, existing = called(children[-1], _lists(children)), _existing(children)
-        return self._named_result(_words(kind), named(name), select, _options(children), existing)
+        select, existing = called(children[-1], _lists(children)), existing_of(children)
+        made = self._named_result(_words(kind), named(name), select, _options(children), existing)
+        return replace(made, written=self.written(meta))
 
     def names(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
         return tuple(named(child) for child in children)
 
     def create_sink(self, meta: Meta, children: Children) -> ast.CreateSink | ast.CreateAs:
         name = named(next(c for c in children if isinstance(c, Token)))
-        existing, options = _existing(children), _options(children)
+        existing, options = existing_of(children), _options(children)
         select = next((c for c in children if isinstance(c, ast.Select)), None)
         if select is not None:
-            return self._named_result("SINK", name, select, options, existing)
+            result = self._named_result("SINK", name, select, options, existing)
+            return replace(result, written=self.written(meta))
         columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
-        return ast.CreateSink(name, columns, *options, existing)
+        return ast.CreateSink(name, columns, *options, existing, self.written(meta))
 
     def sink_of(self, meta: Meta, children: Children) -> ast.Select:
         """RisingWave's `CREATE SINK s FROM view`, and `AS SELECT`."""
@@ -99,39 +108,6 @@ class DeclarationRules(Transformer[Token, Any]):
         sink = ast.CreateSink(name, (), *options) if options[0] or kind == "SINK" else None
         return ast.CreateAs(kind, name, select, sink, existing)
 
-    def create_function(self, meta: Meta, children: Children) -> ast.CreateFunction | None:
-        """What stands behind it may call it; what stood before it means what it meant."""
-        name = named(next(c for c in children if isinstance(c, Token) and c.type == "NAME"))
-        parameters = tuple(each for each in children if isinstance(each, tuple))
-        returns = next((c for c in children if isinstance(c, Clause)), None)
-        value = None if returns is None else returns.value
-        made = ast.Macro(name, parameters, value, children[-1])
-        key, existing = name.text.lower(), _existing(children)
-        if key in self.macros and existing is ast.Existing.REFUSED:
-            legal = "another name, or CREATE OR REPLACE FUNCTION"
-            raise QueryError(f"the function {name.text} exists already", name.span, legal=legal)
-        if key in self.macros and existing is ast.Existing.KEPT:
-            return None
-        self.macros[key] = made
-        return ast.CreateFunction(made)
-
-    def parameter(self, meta: Meta, children: Children) -> tuple[ast.Name, ast.Run | None]:
-        name, *types = children
-        return named(name), types[0] if types else None
-
-    def type(self, meta: Meta, children: Children) -> ast.Run:
-        written = self.source[meta.start_pos : meta.end_pos]
-        return ast.Run(written, written, meta_span(meta))
-
-    def returns(self, meta: Meta, children: Children) -> Clause:
-        return Clause("RETURNS", children[0], meta_span(meta))
-
-    def drop_function(self, meta: Meta, children: Children) -> None:
-        name = named(children[-1])
-        if self.macros.pop(name.text.lower(), None) is None and True not in children:
-            message = f"no function is called {name.text} that this text has made"
-            raise QueryError(message, name.span, legal="DROP FUNCTION IF EXISTS")
-
     def statement_set(self, meta: Meta, children: Children) -> None:
         """Its INSERTs run together, as all of a text do."""
 
@@ -139,8 +115,10 @@ class DeclarationRules(Transformer[Token, Any]):
         return children[-1]  # type: ignore[no-any-return]
 
     def drop(self, meta: Meta, children: Children) -> ast.Drop:
-        kind, *exists, name = children
-        return ast.Drop(_words(kind), named(name), if_exists=bool(exists))
+        kind, *rest = children
+        name = next(c for c in rest if isinstance(c, Token) and c.type == "NAME")
+        word = _words(kind).replace("SOURCE", "STREAM")
+        return ast.Drop(word, named(name), if_exists=True in rest)
 
     def if_exists(self, meta: Meta, children: Children) -> bool:
         return True
@@ -157,10 +135,15 @@ class DeclarationRules(Transformer[Token, Any]):
         return ast.ExplainOf(children[-1], analyze=len(children) > 1)
 
     def describe(self, meta: Meta, children: Children) -> ast.DescribeOf:
-        return ast.DescribeOf(named(children[0]))
+        return ast.DescribeOf(named(next(c for c in children if c.type == "NAME")))
 
     def show(self, meta: Meta, children: Children) -> ast.Show:
-        return ast.Show(_words(children[0]).removeprefix("MATERIALIZED "))
+        kind = next(_words(child) for child in children if child.type == "SHOWN")
+        return ast.Show(kind.removeprefix("MATERIALIZED ").replace("SOURCES", "STREAMS"))
+
+    def show_create(self, meta: Meta, children: Children) -> ast.ShowCreateOf:
+        kind = _words(children[0]).removeprefix("CREATE ").removeprefix("MATERIALIZED ")
+        return ast.ShowCreateOf(kind, named(children[1]))
 
     def describe_function(self, meta: Meta, children: Children) -> ast.DescribeFunctionOf:
         return ast.DescribeFunctionOf(named(children[1]))
@@ -200,11 +183,6 @@ class DeclarationRules(Transformer[Token, Any]):
         return prepared.unquoted(str(children[0]))
 
 
-def _existing(children: Children) -> ast.Existing:
-    given = [child for child in children if isinstance(child, ast.Existing)]
-    return given[0] if given else ast.Existing.REFUSED
-
-
 def _words(token: Token) -> str:
     """In capitals, with a space between."""
     return " ".join(str(token).upper().split())
@@ -227,6 +205,8 @@ def _options(children: Children, reads: bool = False) -> tuple[ast.Options, ast.
     by_word = {c.word: c.value for c in children if isinstance(c, Clause)}
     given, places = by_word.get("WITH", ((), ()))
     options = tuple(sorted(put_here(dict(given), reads).items()))
+    if ksql_tables.is_ksqldb(options) and not reads:
+        options = ksql_tables.put_here(options)
     if "ENCODE" not in by_word:
         return options, places
     name, value, span = by_word["ENCODE"]

@@ -41,3 +41,9 @@ def found(children: Children, kind: type[T]) -> T | None:
 def key_of(token: Token) -> str:
     """A keyword of several words, in capitals and with single blanks."""
     return " ".join(str(token).upper().split())
+
+
+def existing_of(children: Children) -> ast.Existing:
+    """What IF NOT EXISTS and OR REPLACE say of a name that is taken."""
+    given = [child for child in children if isinstance(child, ast.Existing)]
+    return given[0] if given else ast.Existing.REFUSED

@@ -16,8 +16,8 @@ import lark
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError
+from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.build import Build
 from sqlwin.sql.syntax.grammar_tables import OPTIONS, parser_of, tables
 from sqlwin.sql.text import ast
@@ -39,7 +39,7 @@ def grammar() -> Lark:
     return parser_of(kept)
 
 
-def statements(text: str, functions: Sequence[PythonAggregate] = ()) -> list[ast.Statement]:
+def statements(text: str, functions: Sequence[UserFunction] = ()) -> list[ast.Statement]:
     """Every statement of `text`; QueryError at the first place that is none.
 
     functions: those that its expressions may call beside SQL's own.
@@ -77,7 +77,7 @@ def _in_place(run: ast.Run) -> str:
 def _parsed(
     text: str,
     start: str,
-    functions: tuple[PythonAggregate, ...] = (),
+    functions: tuple[UserFunction, ...] = (),
     macros: tuple[ast.Macro, ...] = (),
 ) -> object:
     try:
@@ -92,7 +92,7 @@ def _parsed(
 def _built(
     tree: Tree[Token],
     text: str,
-    functions: tuple[PythonAggregate, ...] = (),
+    functions: tuple[UserFunction, ...] = (),
     macros: tuple[ast.Macro, ...] = (),
 ) -> object:
     try:

@@ -9,8 +9,8 @@ from lark import Token, Transformer
 from lark.tree import Meta
 from lark.visitors import v_args
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError, Span
+from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, once
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named, word
 from sqlwin.sql.text import ast
@@ -20,7 +20,7 @@ NOWHERE = Span(1, 1)
 
 @v_args(meta=True)
 class WindowRules(Transformer[Token, Any]):
-    def __init__(self, source: str, functions: tuple[PythonAggregate, ...] = ()) -> None:
+    def __init__(self, source: str, functions: tuple[UserFunction, ...] = ()) -> None:
         super().__init__()
         self.source = source
         self.functions = functions

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.durations import LEGAL
 from sqlwin.errors import QueryError, Span
+from sqlwin.python_functions import PythonFunction, UserFunction
 
 PLACEHOLDER = 0xE000
 """The first of Unicode's private letters; the n-th OVER of a run is named by the n-th."""
@@ -83,7 +83,7 @@ class Run:
     original: str
     span: Span
     overs: tuple[Name | Spec, ...] = ()
-    functions: tuple[PythonAggregate, ...] = ()
+    functions: tuple[UserFunction, ...] = ()
     macros: tuple[Macro, ...] = ()
     part: Part | None = None
     below: tuple[Part, ...] = ()
@@ -398,7 +398,17 @@ class Existing(Enum):
 
 
 @dataclass(frozen=True)
+class Like:
+    """options: whether those of the other are taken too."""
+
+    name: Name
+    options: bool
+
+
+@dataclass(frozen=True)
 class CreateStream:
+    """like: what it takes from another. written: the statement as it stands in the text."""
+
     name: Name
     kind: str
     columns: tuple[ColumnDef, ...]
@@ -409,6 +419,8 @@ class CreateStream:
     keys: tuple[PrimaryKey, ...] = ()
     places: Places = ()
     existing: Existing = Existing.REFUSED
+    like: Like | None = None
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -416,6 +428,7 @@ class CreateView:
     name: Name
     select: Select
     existing: Existing = Existing.REFUSED
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -425,6 +438,7 @@ class CreateSink:
     options: Options
     places: Places = ()
     existing: Existing = Existing.REFUSED
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -439,6 +453,7 @@ class CreateAs:
     select: Select
     sink: CreateSink | None
     existing: Existing = Existing.REFUSED
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -454,6 +469,16 @@ class Macro:
 @dataclass(frozen=True)
 class CreateFunction:
     macro: Macro
+    written: str = ""
+
+
+@dataclass(frozen=True)
+class CreatePython:
+    """CREATE FUNCTION … LANGUAGE PYTHON. name: where it stands in the text."""
+
+    name: Name
+    function: PythonFunction
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -490,6 +515,14 @@ class Show:
 
 
 @dataclass(frozen=True)
+class ShowCreateOf:
+    """kind: as DROP has it, or FUNCTION."""
+
+    kind: str
+    name: Name
+
+
+@dataclass(frozen=True)
 class DescribeFunctionOf:
     name: Name
 
@@ -514,12 +547,14 @@ Statement = (
     | CreateSink
     | CreateAs
     | CreateFunction
+    | CreatePython
     | Drop
     | Insert
     | Select
     | ExplainOf
     | DescribeOf
     | Show
+    | ShowCreateOf
     | DescribeFunctionOf
     | ShowFunctionsLike
     | Set

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.sql.text.double_quoted import as_names
 from sqlwin.sql.text.typeset import TYPESET
 
 QUOTED = (
@@ -118,7 +119,7 @@ def _prepared(source: str, params: Mapping[str, str]) -> Prepared:
         done = token.end()
         if token["param"]:
             shifts.append((width, done))
-    return Prepared(source, "".join([*out, source[done:]]), tuple(shifts))
+    return Prepared(source, as_names("".join([*out, source[done:]])), tuple(shifts))
 
 
 def blanked(source: str) -> str:

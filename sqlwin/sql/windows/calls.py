@@ -95,6 +95,7 @@ WINDOW_FUNCTIONS = {
     ),
 }
 _CALLED = re.compile(r"\w+")
+_WINDOW_TIME = re.compile(r"\b(window_time)\s*\(\s*(?:session_)?window\s*\)", re.IGNORECASE)
 _COLUMN = re.compile(r"[\w.`]+")
 
 
@@ -127,6 +128,7 @@ def of_table(call: ast.WindowCall) -> tuple[ast.Argument, Window]:
 
 def of_group(run: ast.Run) -> Window:
     """A call in GROUP BY: the event-time column, then durations, or the gap of a session."""
+    run = replace(run, text=_timed(run.text), original=_timed(run.original))
     called = _CALLED.match(run.original)
     assert called is not None
     if WINDOW_FUNCTIONS[called[0].lower()].made is not None:
@@ -134,6 +136,11 @@ def of_group(run: ast.Run) -> Window:
         return _window(call, _placed(call, 1))
     call = _session_call(run, called)
     return replace(_window(call, _placed(call, 1)), keyed=True)
+
+
+def _timed(text: str) -> str:
+    """With `window_time` for Spark's `window_time(window)`, of the same length."""
+    return _WINDOW_TIME.sub(lambda found: found[1].ljust(len(found[0])), text)
 
 
 def zoned(window: Window, zone: str | None) -> Window:

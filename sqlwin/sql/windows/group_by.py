@@ -21,12 +21,40 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.scalars import Expr, parsed, spark, word
 from sqlwin.sql.relations.items import Item
-from sqlwin.sql.relations.scope import window_edge
+from sqlwin.sql.relations.scope import is_window_call, is_window_time, window_edge
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.calls import is_window_function, of_group, zoned
 from sqlwin.sql.windows.window import Window
 
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
+
+
+def by_call(select: ast.Select) -> ast.Select:
+    """GROUP BY of a window that SELECT calls, by its alias or its number, as of the call."""
+    calls = [item if _is_call(item) else None for item in select.items]
+    if not any(calls):
+        return select
+    group = tuple(_called(run, calls) or run for run in select.group)
+    return replace(select, group=group)
+
+
+def _is_call(run: ast.Run) -> bool:
+    tree = parsed(run)
+    return is_window_call(tree.this if isinstance(tree, exp.Alias) else tree)
+
+
+def _called(run: ast.Run, calls: Sequence[ast.Run | None]) -> ast.Run | None:
+    """The call that a key of GROUP BY names."""
+    key = parsed(run)
+    for at, call in enumerate(calls, 1):
+        if call is None:
+            continue
+        name = parsed(call).alias.lower()
+        named = isinstance(key, exp.Column) and not key.table and key.name.lower() == name
+        if named or (isinstance(key, exp.Literal) and key.is_int and int(key.name) == at):
+            text, original = (t[: t.rindex(")") + 1] for t in (call.text, call.original))
+            return replace(call, text=text, original=original)
+    return None
 
 
 def group_window(
@@ -61,14 +89,17 @@ def same_window(tree: Expr, run: ast.Run, group: Sequence[ast.Run]) -> None:
     """Flink's TUMBLE_START(…) and Spark's window(…).start repeat the call of GROUP BY; another
     one would be a slip."""
     for found in tree.find_all(exp.Anonymous, exp.Dot):
-        if window_edge(found) is None:
+        if is_window_time(found) or not (window_edge(found) or is_window_call(found)):
             continue
         node = found.this if isinstance(found, exp.Dot) else found
         name = node.name.upper()
-        function = name if isinstance(found, exp.Dot) else name.rpartition("_")[0]
+        function = name if is_window_call(node) else name.rpartition("_")[0]
         calls = list(_called_alike(function, node.name, group))
         if node.expressions not in [call.expressions for call in calls]:
-            legal = ", ".join(spark(call) for call in calls) or f"{function}(…) in GROUP BY"
+            own = (
+                f"GROUP BY {spark(node)}" if is_window_call(node) else f"{function}(…) in GROUP BY"
+            )
+            legal = ", ".join(spark(call) for call in calls) or own
             message = f"{name} must repeat the window of GROUP BY"
             raise QueryError(message, word(node, run), legal=legal)
 

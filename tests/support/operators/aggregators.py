@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.kernels.folds import Fold, FoldCall, fold
 from sqlwin.kernels.frames import Frames
+from sqlwin.kernels.gather import lists_of
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION
@@ -58,7 +59,9 @@ class Listed(Fold):
         return pl.Series(self.call.name, listed, dtype=pl.List(pl.Int64))
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
-        raise NotImplementedError
+        at = rows.select(pl.struct("__ts", "__part", "__seq")).to_series()
+        both = zip(self.columns, (at, rows[self.call.args[0]]), strict=True)
+        return pl.DataFrame([lists_of(values, frames).alias(name) for name, values in both])
 
 
 def _place(at: dict[str, int]) -> tuple[int, ...]:

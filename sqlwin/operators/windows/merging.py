@@ -1,0 +1,130 @@
+"""Windows put together from panes: each pane into every window that holds it.
+
+A tumbling window is its pane. Where windows overlap little, a pane is repeated for each of them;
+where they overlap much, a day by the minute, windows are ranges of panes and take few pieces each
+(`kernels.pane_ranges`), so that a window costs the logarithm of its panes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from sqlwin.instants import END, START
+from sqlwin.kernels.folds import Fold
+from sqlwin.kernels.frames import Frames, Ints, halved
+from sqlwin.kernels.pane_ranges import merged, overlap, ranges_of
+from sqlwin.kernels.panes import WINDOW_END, ends_of, held_by, start_of
+from sqlwin.operators.windows.grouping import PANE, merged_by, merges
+from sqlwin.schema import POSITION, TS
+from sqlwin.windows.group import Aligned, Cumulate, Ending, Hop
+
+_AT = "__at"
+
+
+def windows_of(
+    panes: pl.DataFrame,
+    by: Sequence[str],
+    window: Aligned,
+    folds: Sequence[Fold],
+    first: int = START,
+    last: int = END,
+    wanted: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """The windows that end at `first` to `last` and hold a pane, merged: `by`, `__end`, what
+    panes have.
+
+    panes: each of `by` and `__pane` once. wanted: `by` and `__end` of those that are asked for.
+    """
+    identity = [*by, WINDOW_END]
+    if isinstance(window, Hop) and window.tumbles:
+        alone = _asked_for(ends_of(panes, PANE, window, first, last), identity, wanted)
+        return alone.select(*identity, *(name for name in panes.columns if name not in (*by, PANE)))
+    if isinstance(window, Hop | Cumulate) and _overlaps(panes, window, first, last):
+        return _of_ranges(panes, by, window, folds, (first, last), wanted)
+    held = _asked_for(ends_of(panes, PANE, window, first, last), identity, wanted)
+    return merged_by(held, identity, folds)
+
+
+def frames_of(
+    windows: pl.DataFrame, rows: pl.DataFrame, by: Sequence[str], window: Ending
+) -> tuple[pl.DataFrame, Frames]:
+    """The rows group by group, in the order of their positions, and those of each window.
+
+    windows: `by` and `__end`; of one that holds no row the frame is empty.
+    """
+    in_time = rows.sort(POSITION)
+    order, runs = runs_of(in_time, by)
+    ordered = in_time[order]
+    begins = np.flatnonzero(np.diff(runs, prepend=-1))
+    after = np.append(begins, len(runs))[1:] if len(begins) else begins
+    at = _group_of(windows, ordered, by, begins)
+    lo, hi = (np.append(each, 0)[at].astype(np.int64) for each in (begins, after))
+    end, ts = windows[WINDOW_END].to_numpy(), ordered[TS].to_numpy()
+    start = windows.select(start_of(pl.col(WINDOW_END), window)).to_series().to_numpy()
+    lo = halved(lo, hi, lambda at: ts[at] < start)
+    return ordered, Frames(lo, halved(lo, hi, lambda at: ts[at] < end))
+
+
+def runs_of(rows: pl.DataFrame, by: Sequence[str]) -> tuple[Ints, Ints]:
+    """The rows group by group, else in their order: the number of each and that of its group."""
+    if not by:
+        return np.arange(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    numbered = rows.select(by).with_row_index(_AT)
+    groups = numbered.group_by(by, maintain_order=True).agg(_AT)[_AT]
+    runs = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
+    return groups.explode().to_numpy().astype(np.int64), runs
+
+
+def _group_of(
+    windows: pl.DataFrame, ordered: pl.DataFrame, by: Sequence[str], begins: Ints
+) -> Ints:
+    """Of each window the number of its group; of one without a row, one more than there are."""
+    if not by:
+        return np.zeros(len(windows), dtype=np.int64)
+    groups = ordered.select(by)[begins].with_row_index(_AT)
+    found = windows.join(groups, on=list(by), how="left", nulls_equal=True, maintain_order="left")
+    return found[_AT].fill_null(len(begins)).to_numpy().astype(np.int64)
+
+
+def _overlaps(panes: pl.DataFrame, window: Hop | Cumulate, first: int, last: int) -> bool:
+    low, high = held_by(panes[PANE].to_numpy(), window, first, last)
+    return overlap(int(((high - low) // window.every + 1).sum()), len(panes))
+
+
+def _of_ranges(
+    panes: pl.DataFrame,
+    by: Sequence[str],
+    window: Hop | Cumulate,
+    folds: Sequence[Fold],
+    between: tuple[int, int],
+    wanted: pl.DataFrame | None,
+) -> pl.DataFrame:
+    in_time = panes.sort(PANE)
+    order, runs = runs_of(in_time, by)
+    ordered = in_time[order]
+    ranges = ranges_of(runs, ordered[PANE].to_numpy(), window, *between)
+    first_panes = ordered.select(*by, PANE)[ranges.frames.lo]
+    ended = first_panes.with_columns(pl.Series(WINDOW_END, ranges.end, dtype=pl.Int64))
+    known = ended.drop(PANE)
+    frames = ranges.frames
+    if wanted is not None:
+        asked = _asked_for(known.with_row_index(_AT), known.columns, wanted)
+        known, frames = asked.drop(_AT), frames[asked[_AT].to_numpy()]
+    return known.hstack(merged(ordered.drop(*by, PANE), runs, frames, merges(folds)))
+
+
+def _asked_for(
+    windows: pl.DataFrame, identity: Sequence[str], wanted: pl.DataFrame | None
+) -> pl.DataFrame:
+    if wanted is None:
+        return windows
+    return windows.join(
+        wanted.select(identity),
+        on=list(identity),
+        how="semi",
+        nulls_equal=True,
+        maintain_order="left",
+    )

@@ -1,0 +1,48 @@
+"""Names in double quotes, as PostgreSQL, RisingWave and standard SQL have them.
+
+Spark has texts in double quotes, and so has sqlwin. `SET 'sql.double-quoted-identifiers' = 'true'`
+makes names of them from there on, up to a SET to false: each becomes one in backquotes, where it
+stands and as wide as it was.
+
+>>> on = "SET 'sql.double-quoted-identifiers' = 'true'; "
+>>> as_names(on + 'SELECT "a b", \\'"c"\\' FROM "o"')[len(on):]
+'SELECT `a b`, \\'"c"\\' FROM `o`'
+>>> as_names('SELECT "a" FROM o')
+'SELECT "a" FROM o'
+"""
+
+from __future__ import annotations
+
+import re
+
+SETTING = "sql.double-quoted-identifiers"
+LEGAL = "'true', 'false'"
+_SET = re.compile(
+    rf"""\bSET\s+['"`]{re.escape(SETTING)}['"`]\s*=\s*['"]?(?P<value>true|false)['"]?""",
+    re.IGNORECASE,
+)
+_PIECE = re.compile(
+    rf"""(?P<set>{_SET.pattern})|(?P<name>"(?:[^"]|"")*")|--[^\n]*|/\*.*?\*/
+      |'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+
+
+def as_names(text: str) -> str:
+    if SETTING not in text:
+        return text
+    on = False
+
+    def put(found: re.Match[str]) -> str:
+        nonlocal on
+        if found["set"]:
+            on = found["value"].lower() == "true"
+        return _backquoted(found["name"]) if on and found["name"] else found[0]
+
+    return _PIECE.sub(put, text)
+
+
+def _backquoted(name: str) -> str:
+    """As wide as before. One with a backquote in it is wider, and stays what it is."""
+    inner = name[1:-1].replace('""', '"')
+    return name if "`" in inner or not inner else f"`{inner}`".ljust(len(name))

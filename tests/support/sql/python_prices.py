@@ -1,0 +1,27 @@
+"""Functions that texts of tests import."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlwin.python_functions import udf
+
+
+def net(gross: float, rate: float) -> float | None:
+    return None if gross is None else gross / (1 + rate)
+
+
+@udf(types=["DOUBLE"], result="DOUBLE")
+def decorated(x: Any) -> Any:
+    return x * 2
+
+
+def letters(text: pa.Array) -> pa.Array:
+    return pc.utf8_length(text)
+
+
+def bare(x, y):  # type: ignore[no-untyped-def]
+    return x
