@@ -16,7 +16,8 @@ from sqlwin.functions.formats.number_formats import number_format
 from sqlwin.functions.texts.checks import _mask, _masked
 from sqlwin.functions.texts.format_columns import columns
 from sqlwin.functions.texts.java_format import formatted
-from sqlwin.functions.texts.murmur import MURMUR, XXHASH, hashed
+from sqlwin.functions.texts.murmur import MURMUR, hashed
+from sqlwin.functions.texts.xxhash import XXHASH
 
 
 def _format(random: Random) -> str:

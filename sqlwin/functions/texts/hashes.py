@@ -16,7 +16,8 @@ from sqlwin.functions.core.entry import Call, Function, How, function, of
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import STRING, is_list, is_map, is_struct, name
 from sqlwin.functions.core.vectors import Vector, valued, vector
-from sqlwin.functions.texts.murmur import MURMUR, SEED, XXHASH, hashed
+from sqlwin.functions.texts.murmur import MURMUR, SEED, hashed
+from sqlwin.functions.texts.xxhash import XXHASH
 
 _BITS = {0: "sha256", 224: "sha224", 256: "sha256", 384: "sha384", 512: "sha512"}
 

@@ -12,7 +12,7 @@ from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import STRING
 from sqlwin.functions.instants.patterns import has, pattern
-from sqlwin.functions.times.formats import USUAL, checked, date_format_text, read_text
+from sqlwin.functions.times.by_pattern import USUAL, checked, date_format_text, read_text
 from sqlwin.functions.times.zoned import from_utc, to_utc
 from sqlwin.schema import TIMESTAMP
 
