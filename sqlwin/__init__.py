@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         RunError,
         SqlwinError,
     )
-    from sqlwin.python_functions import udf
+    from sqlwin.python_functions import udf, udtf
     from sqlwin.runtime.rows.results import Results
 
 __version__ = "0.2.0"
@@ -56,6 +56,7 @@ __all__ = [
     "stream",
     "tumble",
     "udf",
+    "udtf",
 ]
 _WINDOWS = ("cumulate", "hop", "session", "sliding", "tumble")
 _HOMES = {
@@ -64,6 +65,7 @@ _HOMES = {
     "aggregate": "sqlwin.aggregates.python",
     "over": "sqlwin.builder.over",
     "udf": "sqlwin.python_functions",
+    "udtf": "sqlwin.python_functions",
     **dict.fromkeys(_WINDOWS, "sqlwin.builder.windows"),
 }
 

@@ -154,6 +154,50 @@ def udf(
     return _registered(PythonFunction(called, taken, gives, function, kind))
 
 
+def udtf(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    types: Sequence[pa.DataType | str] | None = None,
+    result: pa.DataType | str,
+) -> Any:
+    """A table function, which yields rows: `FROM orders, LATERAL TABLE(words(text)) AS t(word)`.
+
+    result: of a row, `"STRUCT<word: STRING, size: INT>"`, or of a value where there is one column.
+    A row is a tuple, a dictionary, or the value. Otherwise as `udf`.
+
+    >>> def words(text: str):
+    ...     yield from ((word, len(word)) for word in text.split())
+    >>> udtf(words, result="STRUCT<word: STRING, size: INT>")("green tea")
+    [{'word': 'green', 'size': 5}, {'word': 'tea', 'size': 3}]
+    """
+    if function is None:
+        return lambda given: udtf(given, name=name, types=types, result=result)
+    called = name or str(getattr(function, "__name__", ""))
+    row = _type(called, result)
+    names = tuple(field.name for field in row) if pa.types.is_struct(row) else ()
+    made = udf(function, name=called, types=types, result=pa.list_(row))
+    return _registered(replace(made, function=Rows(function, names), vectorized=None))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """names: of the columns of a row, none of a value alone."""
+
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+
+    def __call__(self, *arguments: Any) -> list[Any] | None:
+        found = self.function(*arguments)
+        return None if found is None else [self._row(each) for each in found]
+
+    def _row(self, row: Any) -> Any:
+        if not self.names or row is None or isinstance(row, dict):
+            return row
+        return dict(zip(self.names, row, strict=True))
+
+
 def imported(
     path: str,
     name: str,

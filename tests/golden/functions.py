@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.aggregates.python import aggregate
-from sqlwin.python_functions import udf
+from sqlwin.python_functions import udf, udtf
 
 
 def _net(gross: float | None, rate: float) -> float | None:
@@ -28,7 +30,15 @@ def _rounded(value: pl.Series, places: pl.Series) -> pl.Series:
     return value.round(int(places[0]))
 
 
+def _words(text: str | None) -> Iterator[tuple[str, int]]:
+    if text == "mud":
+        raise ValueError("no tea")
+    for word in (text or "").split():
+        yield word, len(word)
+
+
 FUNCTIONS = (
+    udtf(_words, name="words", types=["STRING"], result="STRUCT<word: STRING, size: INT>"),
     udf(_net, name="net_price"),
     udf(_initials, name="initials"),
     udf(_letters, name="letters", types=["STRING"], result="INT"),
@@ -45,5 +55,6 @@ FUNCTIONS = (
         finisher=lambda a: a["n"] / a["s"] if a["n"] else None,
     ),
 )
-"""net_price: raises for a negative one. letters: of Arrow's arrays. rounded: of Polars' series.
-longest: of texts; of those of one length the greatest. harmonic_mean: NULLs are left out."""
+"""words, net_price: raise for mud, and a negative price. letters: of Arrow's arrays. rounded: of
+Polars' series. longest: of texts; of those of one length the greatest. harmonic_mean: without
+NULLs."""

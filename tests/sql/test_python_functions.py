@@ -13,7 +13,7 @@ import pytest
 import sqlwin
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.properties.facts import fingerprint
-from sqlwin.python_functions import PythonFunction, udf
+from sqlwin.python_functions import PythonFunction, udf, udtf
 from sqlwin.python_modules import VARIABLE
 from sqlwin.sql import script
 
@@ -167,3 +167,39 @@ def test_a_column_function_of_another_length_fails_its_rows() -> None:
     q.drain()
     (reason,) = q.expired()["reason"].to_pylist()
     assert reason == "[FAILED_EXECUTE_UDF] short raised ValueError: 0 values of 1 rows"
+
+
+def rows(text: str, select: str, *functions: PythonFunction) -> list[Any]:
+    q = sqlwin.query(f"{ORDERS} {text} {select}", functions=functions)
+    q.push("orders", [ROW, {**ROW, "name": "oat milk"}])
+    q.drain()
+    return [list(row.values())[:2] for row in q.results().to_pylist()]
+
+
+@pytest.mark.parametrize(
+    "joined",
+    [
+        ", LATERAL TABLE(words(name)) AS t (word, size)",
+        " CROSS JOIN LATERAL TABLE(words(name)) t (word, size)",
+        " CROSS JOIN LATERAL words(name) AS t (word, size)",
+        " JOIN LATERAL words(name) AS t ON TRUE",
+        ", LATERAL words(name) AS t",
+    ],
+)
+def test_rows_of_a_table_function(joined: str) -> None:
+    text = f"CREATE FUNCTION words AS '{HERE}.words' LANGUAGE PYTHON;"
+    made = rows(text, f"SELECT t.word, t.size FROM orders{joined}")
+    assert made == [["tea", 3], ["oat", 3], ["milk", 4]]
+
+
+def test_of_one_column_and_of_an_array_of_sql() -> None:
+    one = udtf(lambda text: text, name="letters_of", types=["STRING"], result="STRING")
+    made = rows("", "SELECT name, x FROM orders, LATERAL TABLE(letters_of(name)) AS t (x)", one)
+    assert made[:3] == [["tea", "t"], ["tea", "e"], ["tea", "a"]]
+    split = "SELECT name, x FROM orders, LATERAL TABLE(SPLIT(name, ' ')) AS t (x)"
+    assert rows("", split) == [["tea", "tea"], ["oat milk", "oat"], ["oat milk", "milk"]]
+
+
+def test_a_value_is_no_table() -> None:
+    made = mistake("", "SELECT x FROM orders, LATERAL TABLE(UPPER(name)) AS t (x)")
+    assert made.message == "UNNEST takes an array or a map, this is a STRING"

@@ -2,6 +2,7 @@
 
     FROM a CROSS JOIN UNNEST(a.xs) AS t(x)        FROM a, UNNEST(a.xs) AS t(x)
     FROM a LATERAL VIEW EXPLODE(a.xs) t AS x      SELECT EXPLODE(xs) AS x FROM a
+    FROM a, LATERAL TABLE(f(a.x)) AS t(y)         FROM a LEFT JOIN LATERAL f(a.x) AS t(y) ON TRUE
 
 One behind a join is of the input whose name it begins with: the array is in one of its columns.
 """
@@ -21,6 +22,8 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, part
 
 FUNCTIONS = ("UNNEST", "EXPLODE", "POSEXPLODE", "INLINE")
+_LATERAL = {"TABLE": "UNNEST", "LATERAL": "UNNEST"}
+"""Of what a table function gives for a row: LATERAL TABLE(f(x)), LATERAL f(x)."""
 HIDDEN = "exploded"
 _CALL = re.compile(r"\s*(\w+)\s*(?=\()")
 _ALIASES = re.compile(r"\s*(?:AS\s+)?(?:\((?P<listed>.*)\)|(?P<one>`.+`|\w+))?\s*", re.I | re.S)
@@ -39,7 +42,8 @@ def unnest(children: Children, span: Span) -> ast.Unnest:
         made = made_of(function, runs[0], span, outer=words[-1] == "OUTER")
         made = replace(made, alias=called[0] if called else None, columns=names)
     else:
-        function = ast.Name(words[-1].lstrip(","), _last_word(word))
+        last = words[-1].lstrip(",")
+        function = ast.Name(_LATERAL.get(last, last), _last_word(word))
         made = made_of(function, runs[0], span, outer=words[0] == "LEFT")
         made = replace(made, alias=names[0] if names else None, columns=names[1:])
         made = replace(made, ordinality=_ordinality(made, rest))

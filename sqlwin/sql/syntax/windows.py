@@ -46,6 +46,9 @@ class WindowRules(Transformer[Token, Any]):
         macros = tuple(self.macros.values())
         return ast.Run("".join(marked), original, span, tuple(targets), self.functions, macros)
 
+    def lateral_call(self, meta: Meta, children: Children) -> ast.Run:
+        return self.run(meta, children)
+
     def nested(self, meta: Meta, children: Children) -> ast.Run:
         return self.run(meta, ())
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.python_functions import udf
+from sqlwin.python_functions import udf, udtf
 
 
 def net(gross: float, rate: float) -> float | None:
@@ -25,3 +26,8 @@ def letters(text: pa.Array) -> pa.Array:
 
 def bare(x, y):  # type: ignore[no-untyped-def]
     return x
+
+
+@udtf(result="STRUCT<word: STRING, size: INT>")
+def words(text: str) -> Iterator[tuple[str, int]]:
+    yield from ((word, len(word)) for word in text.split())
