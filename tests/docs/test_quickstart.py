@@ -6,9 +6,9 @@ space.
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from tests.docs.blocks import REPO, page_blocks
 PAGE = {block.kind: block.text for block in page_blocks(REPO / "docs" / "quickstart.md")}
 ENGINES = ["embedded", pytest.param("spark", marks=[pytest.mark.spark(processes=True)])]
 FIVE_MINUTES = 300.0
+CHILDREN = resource.RUSAGE_CHILDREN
 
 OWN = """\
 Trip Id,Pickup Zone,Fare (EUR),Picked Up At
@@ -53,9 +54,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(home)
     exec(PAGE["python quickstart"], {})
     (home / "rides.sql").write_text(PAGE["sql quickstart"])
-    began = time.monotonic()
+    began = _cpu()
     yield home
-    assert time.monotonic() - began < FIVE_MINUTES
+    assert _cpu() - began < FIVE_MINUTES
+
+
+def _cpu() -> float:
+    """Seconds of this process and those it has waited for: a busy machine adds none."""
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, CHILDREN))
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
