@@ -3,7 +3,8 @@
 A column has the first type that every value of the sample has, read as the source would read it;
 else it is text. Of JSON a text stays text, unless all of its kind are instants or dates. The
 first column of instants is the event time, and the watermark stays as far behind as rows of the
-sample come behind later ones.
+sample come behind later ones. Without one `sqlwin infer` reads a text that is mostly a time in
+another format by TO_TIMESTAMP, as a column of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -29,6 +30,8 @@ from sqlwin.sql import script
 SAMPLE_BYTES, SAMPLE_ROWS, SAMPLE_FILES = 1 << 20, 10_000, 5
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
 """By suffix; any other file has JSON lines, or CSV where its first line is no object."""
+ODD = 0.25
+"""Of the values of a column, that may be of another type than the others."""
 DELIMITERS = (",", "\t", ";", "|")
 NUMBERS = ("BIGINT", "DOUBLE", "BOOLEAN")
 TIMES = ("DATE", "TIMESTAMP")
@@ -62,7 +65,9 @@ _WORDS = frozenset(
 class Inferred:
     """columns: SQL's type by name. time: the column of event time, if one has instants.
 
-    behind: by how many microseconds rows of the sample come behind later ones.
+    behind: by how many microseconds rows of the sample come behind later ones. computed: an
+    expression that gives the event time, where no column is one. odd: of a text whose values are
+    mostly of another type, that type and how many values are not.
     """
 
     path: str
@@ -71,12 +76,15 @@ class Inferred:
     time: str | None = None
     behind: int = 0
     delimiter: str = ","
+    computed: str = ""
+    odd: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     def ddl(self, name: str) -> str:
         """CREATE STREAM, as a script has it."""
         lines = [f"{_named(column)} {type_}" for column, type_ in self.columns.items()]
         if self.time is not None:
             at = _named(self.time)
+            lines += [f"{at} AS {self.computed}"] if self.computed else []
             seconds = -(-self.behind // 1_000_000)
             delay = f" - INTERVAL '{seconds}' SECOND" if seconds else ""
             lines.append(f"WATERMARK FOR {at} AS {at}{delay}")
@@ -85,6 +93,14 @@ class Inferred:
             options["delimiter"] = self.delimiter
         given = ", ".join(f"{key} = {_text(value)}" for key, value in options.items())
         return f"CREATE STREAM {_named(name)} (\n  " + ",\n  ".join(lines) + f"\n) WITH ({given});"
+
+    def notes(self) -> list[str]:
+        """What to look at."""
+        return [
+            f"{_named(column)} is STRING for {many} odd value{'s' * (many > 1)}; declared {type_}, "
+            f"such rows go to the error stream"
+            for column, (type_, many) in self.odd.items()
+        ]
 
 
 def inferred_from(base: Path) -> Callable[[str, str], Stream]:
@@ -183,8 +199,62 @@ def _typed(
             if there and _fits(decode((Column(name, TYPES[type_]),)), name, whole)
         )
         columns[name] = next(fits, "STRING")
-    found = replace(empty, columns=columns)
+    odd = {
+        name: mostly
+        for name, type_ in columns.items()
+        if type_ == "STRING" and (mostly := _mostly(decode, name, names[name], whole))
+    }
+    found = replace(empty, columns=columns, odd=odd)
     return _timed(found, decode(tuple(Column(n, TYPES[t]) for n, t in columns.items())).rows)
+
+
+def _mostly(
+    decode: Callable[[Schema], Lines], name: str, tried: Sequence[str], whole: Lines
+) -> tuple[str, int] | None:
+    """The type of all values but a few, and how many those are."""
+    there = whole.rows[name].drop_nulls().len()
+    for type_ in tried:
+        read = decode((Column(name, TYPES[type_]),))
+        broken = len(read.bad.keys() - whole.bad.keys())
+        if 0 < broken <= there * ODD:
+            return type_, broken
+    return None
+
+
+def with_time(found: Inferred, base: Path = Path()) -> Inferred:
+    """With the event time computed of a text, or of a number, where no column is an instant."""
+    if found.time is not None:
+        return found
+    from sqlwin.runtime.formats.time_texts import format_of
+
+    rows = _texts(found, base)
+    for name in (name for name, type_ in found.columns.items() if type_ == "STRING"):
+        given = format_of(rows[name]) if name in rows.columns else None
+        if given is not None:
+            text = f"TO_TIMESTAMP({_named(name)}, {_text(given.pattern)})"
+            odd = {column: each for column, each in found.odd.items() if column != name}
+            behind = _behind(given.instants)
+            return replace(found, time=_free(found), computed=text, behind=behind, odd=odd)
+    return found
+
+
+def _texts(found: Inferred, base: Path) -> pl.DataFrame:
+    """Of the sample, as texts; none of Parquet, whose times are typed."""
+    if found.format == "parquet":
+        return pl.DataFrame()
+    schema = tuple(Column(name, TYPES["STRING"]) for name in found.columns)
+    data = _sample(listing(found.path, base))
+    if found.format == "json":
+        return json_lines.decode(data, schema).lines.rows
+    header = csv_lines.header_of(data, found.delimiter)
+    return csv_lines.decode(data, schema, header, found.delimiter).lines.rows
+
+
+def _free(found: Inferred) -> str:
+    taken = {name.lower() for name in found.columns}
+    return next(
+        name for name in ("event_time", "event_time_1", "event_time_2") if name not in taken
+    )
 
 
 def _fits(read: Lines, name: str, whole: Lines) -> bool:
@@ -197,9 +267,13 @@ def _timed(found: Inferred, rows: pl.DataFrame) -> Inferred:
     time = next((name for name, type_ in found.columns.items() if type_ == "TIMESTAMP"), None)
     if time is None:
         return found
-    instants = rows[time].drop_nulls().cast(pl.Datetime("us")).to_physical()
+    return replace(found, time=time, behind=_behind(rows[time]))
+
+
+def _behind(times: pl.Series) -> int:
+    instants = times.drop_nulls().cast(pl.Datetime("us")).to_physical()
     behind = (instants.cum_max() - instants).max() if len(instants) else 0
-    return replace(found, time=time, behind=int(behind or 0))  # type: ignore[arg-type]
+    return int(behind or 0)  # type: ignore[arg-type]
 
 
 def _sample(files: Sequence[str]) -> bytes:

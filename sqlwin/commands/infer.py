@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
-from sqlwin.inference import infer
+from sqlwin.inference import infer, with_time
 from sqlwin.sql.sources.files import name_of
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(infer(arguments.file).ddl(arguments.name or name_of(arguments.file)))
+    found = with_time(infer(arguments.file))
+    print(found.ddl(arguments.name or name_of(arguments.file)))
+    for note in found.notes():
+        print(f"note: {note}", file=sys.stderr)
     return 0

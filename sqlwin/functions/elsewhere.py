@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 _WINDOW = "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE), or in GROUP BY"
+_REPEATED = "window_start and window_end; or this beside GROUP BY TUMBLE(…)"
 _JSON = "GET_JSON_OBJECT(value, '$.name')"
 _MAP = "MAP_FROM_ENTRIES(COLLECT_LIST(STRUCT(key, value)))"
 
@@ -52,6 +53,10 @@ ELSEWHERE: dict[str, str] = {
     "session": "FROM SESSION(TABLE orders PARTITION BY id, DESCRIPTOR(ts), INTERVAL '5' MINUTE)",
     "window": "GROUP BY window(ts, '1 minute'), and window.start, window.end in SELECT",
     "session_window": "GROUP BY session_window(ts, '5 minutes'); session_window.start in SELECT",
+    "window_time": "window_time(window), of a window of GROUP BY or of a column that is one",
+    **dict.fromkeys(("tumble_start", "tumble_end"), _REPEATED),
+    **dict.fromkeys(("hop_start", "hop_end"), _REPEATED.replace("TUMBLE", "HOP")),
+    **dict.fromkeys(("session_start", "session_end"), _REPEATED.replace("TUMBLE", "SESSION")),
 }
 
 TYPES: dict[str, str] = {

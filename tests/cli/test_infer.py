@@ -116,3 +116,67 @@ def test_names_that_are_keywords(word: str) -> None:
 def test_a_stream_is_called_as_from_calls_it(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path(path).write_text("n\n1\n")
     assert inferred(capsys, path).startswith(f"CREATE STREAM {name_of(path)} (")
+
+
+MESSY = """\
+Trip Id,Pickup Zone,Fare (EUR),Picked Up At
+1,Mitte,12.5,01/02/2024 09:01:00
+2,Kreuzberg,8.0,01/02/2024 09:04:30
+3,Mitte,"7,5",01/02/2024 09:12:10
+4,Mitte,20.0,01/02/2024 09:07:00
+5,Wedding,11.0,01/02/2024 09:15:00
+6,Mitte,9.0,not a time
+7,Mitte,4.0
+"""
+
+
+def test_a_text_that_is_a_time_in_another_format_gives_the_event_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("taxi trips.csv").write_text(MESSY, encoding="utf-8")
+    assert main(["infer", "taxi trips.csv"]) == 0
+    said = capsys.readouterr()
+    assert said.out == (
+        "CREATE STREAM taxi_trips (\n"
+        "  `Trip Id` BIGINT,\n"
+        "  `Pickup Zone` STRING,\n"
+        "  `Fare (EUR)` STRING,\n"
+        "  `Picked Up At` STRING,\n"
+        "  event_time AS TO_TIMESTAMP(`Picked Up At`, 'dd/MM/yyyy HH:mm:ss'),\n"
+        "  WATERMARK FOR event_time AS event_time - INTERVAL '310' SECOND\n"
+        ") WITH (connector = 'files', path = 'taxi trips.csv', format = 'csv');\n"
+    )
+    assert said.err == (
+        "note: `Fare (EUR)` is STRING for 1 odd value; declared DOUBLE, such rows go to the error "
+        "stream\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("12/31/2024 09:01", "MM/dd/yyyy HH:mm"),
+        ("31.12.2024 09:01:02", "dd.MM.yyyy HH:mm:ss"),
+        ("2024/12/31 09:01:02", "yyyy/MM/dd HH:mm:ss"),
+        ("31-Dec-2024 09:01:02", "dd-MMM-yyyy HH:mm:ss"),
+        ("12/31/2024 09:01:02 PM", "MM/dd/yyyy hh:mm:ss a"),
+    ],
+)
+def test_the_format_that_is_found_is_one_that_to_timestamp_reads(
+    text: str, pattern: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text(f'{{"at": "{text}", "event_time": 1}}\n', encoding="utf-8")
+    assert main(["infer", str(file)]) == 0
+    ddl = capsys.readouterr().out
+    assert f"event_time_1 AS TO_TIMESTAMP(at, '{pattern}')" in ddl
+    q = sqlwin.query(ddl + "SELECT event_time_1 AS at FROM rows")
+    q.push("rows", [{"at": text, "event_time": 1}])
+    (row,) = q.results().to_pylist()
+    assert row["at"].strftime("%Y-%m-%d %M") == "2024-12-31 01"
+
+
+def test_a_look_at_a_file_shows_its_own_columns_alone(tmp_path: Path) -> None:
+    (tmp_path / "trips.csv").write_text(MESSY, encoding="utf-8")
+    assert "event_time" not in sqlwin.explain("SELECT * FROM 'trips.csv'", base=tmp_path)

@@ -57,6 +57,17 @@ def names() -> list[str]:
     return sorted(aggregates | {name for name in TABLE if name.isidentifier()})
 
 
+WINDOWS = (
+    *("tumble", "hop", "cumulate", "session", "window", "session_window", "window_time"),
+    *("tumble_start", "tumble_end", "hop_start", "hop_end", "session_start", "session_end"),
+)
+
+
+def meant() -> list[str]:
+    """All that a call may have meant: windows, too, which are no functions of a row."""
+    return [*names(), *WINDOWS]
+
+
 def like(pattern: str | None, own: Iterable[str] = ()) -> list[str]:
     """Those that a pattern of Spark's names: `*` is anything, `|` parts two patterns. own: of the
     script, beside those of SQL."""

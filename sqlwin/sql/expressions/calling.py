@@ -57,6 +57,12 @@ _OPERATORS: dict[type[Expr], str] = {
 """Of one or two operands: `this` and `expression`."""
 
 
+def _zoned(node: exp.AtTimeZone) -> str:
+    zone = node.args["zone"].sql("spark")
+    clock = f"FROM_UTC_TIMESTAMP({node.this.sql('spark')}, {zone}), what clocks show there"
+    return f"{clock}; TO_UTC_TIMESTAMP(…, {zone}), the instant at which they show it"
+
+
 def called(node: Expr) -> Called:
     """The name in the table, and the arguments in its order. Refused for what calls nothing."""
     if isinstance(node, exp.Anonymous):
@@ -70,6 +76,8 @@ def called(node: Expr) -> Called:
         return form(node)
     if isinstance(node, exp.Func):
         return node.sql_name().lower(), _in_order(node)
+    if isinstance(node, exp.AtTimeZone):
+        raise Refused("AT TIME ZONE is a function here, as in Spark", legal=_zoned(node))
     raise Refused(f"{type(node).__name__} cannot stand in an expression")
 
 

@@ -25,6 +25,8 @@ from sqlwin.aggregates import (
 )
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import ELSEWHERE
+from sqlwin.names import nearest
+from sqlwin.plan.explain.functions import meant, names
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.arguments import Arguments, Constant, arguments
 from sqlwin.sql.expressions.engine import aggregate_names
@@ -79,6 +81,9 @@ def call_at(node: Expr, run: ast.Run) -> AggregateCall | None:
     known = _signature(inner, run)
     if known is None and inner is node:
         return None
+    if isinstance(inner, exp.Anonymous) and inner.name.lower() not in names():
+        near = nearest(inner.name.lower(), meant(), ELSEWHERE)
+        raise QueryError(f"no function is called {inner.name}{near}", word(inner, run))
     if known is None:
         raise QueryError("OVER and FILTER follow an aggregate", place(node, run), legal=KNOWN)
     given = arguments(inner, known, run, worn.within)

@@ -35,7 +35,7 @@ from sqlwin.functions.numbers.chains import SIGNS
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find
 from sqlwin.names import nearest
-from sqlwin.plan.explain.functions import names
+from sqlwin.plan.explain.functions import meant
 from sqlwin.sql.expressions.calling import called
 from sqlwin.sql.expressions.engine import constant, is_null
 from sqlwin.sql.expressions.raising import Constants
@@ -218,4 +218,4 @@ def _unknown(node: Expr, function: str) -> str:
     never = why_function(function)
     if never:
         return f"{function} is not supported: {never}"
-    return f"no function is called {function}{nearest(function, names(), ELSEWHERE)}"
+    return f"no function is called {function}{nearest(function, meant(), ELSEWHERE)}"

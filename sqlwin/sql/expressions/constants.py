@@ -22,6 +22,7 @@ from sqlwin.sql.expressions.engine import failure
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import quoted, unquoted
 
+_DURATION = re.compile(r"\s*\d+\s*(?:second|minute|hour|day|week|month|year)s?\s*", re.IGNORECASE)
 _TO = re.compile(r'cannot be cast to "([^"]+)"')
 
 
@@ -32,7 +33,8 @@ def refuse_unread(casts: list[tuple[str, Typed]], tree: exp.Expr, run: ast.Run) 
         if reason:
             message = f"{quoted(text)} is not {reason_text(reason)}"
             node = _written(text, tree, run)
-            legal = f"{_taken(node)}a constant of that type; TRY_CAST, which gives NULL"
+            interval = f"INTERVAL {quoted(text)}; " if _DURATION.fullmatch(text) else ""
+            legal = f"{_taken(node)}{interval}a constant of that type; TRY_CAST, which gives NULL"
             at = run.span if node is None else run.at(node.meta["start"], node.meta["end"] + 1)
             raise QueryError(message, at, legal=legal)
 

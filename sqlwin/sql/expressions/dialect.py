@@ -207,6 +207,9 @@ _CLOSER = {TokenType.PIPE: TokenType.CARET, TokenType.CARET: TokenType.AMP, Toke
 class SqlwinSpark(Spark):
     class Tokenizer(Spark.Tokenizer):
         COMMANDS: ClassVar[set[TokenType]] = set()
+        KEYWORDS: ClassVar[dict[str, TokenType]] = {
+            word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if word != "LATERAL"
+        }
 
         def tokenize(self, sql: str) -> list[Token]:
             made: list[Token] = []

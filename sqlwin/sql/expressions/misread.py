@@ -21,6 +21,7 @@ from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import TYPES
 from sqlwin.names import nearest
 from sqlwin.schema import type_names
+from sqlwin.sql.expressions.misspelt import misspelt
 from sqlwin.sql.text import ast
 
 _CAST = "CAST(qty AS STRING)"
@@ -44,6 +45,11 @@ class _Known:
 
 
 _KNOWN = (
+    _Known(
+        "{} takes its argument in brackets",
+        "COUNT(*), SUM(qty)",
+        r"\b(COUNT|SUM|AVG|MIN|MAX)\s*(?:\*|\s\w+)\s+\w+",
+    ),
     _Known(
         "WINDOW {} stands between FROM and GROUP BY",
         "FROM orders WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY product",
@@ -86,6 +92,21 @@ _KNOWN = (
         r"(?:\w|[)'])\s+\w+\s+(?:[^\W\d]\w*|\d+)",
     ),
     _Known(
+        "a comma or an operator is missing before {}",
+        "product, qty",
+        r"\w\s+(?:\d+|'[^']*')",
+    ),
+    _Known(
+        "a comma or an operator is missing before {}",
+        "product, qty",
+        r"\(\s*\w+\s+\w+",
+    ),
+    _Known(
+        "{} takes one argument",
+        "SUM(qty)",
+        r"\b(SUM|AVG|MIN|MAX)\s*\((?:[^()]*,[^()]*)?\)",
+    ),
+    _Known(
         "a comma or an operator is missing before this call",
         "product, COUNT(*)",
         r"(?:\w|[)'])\s+\w+\s*\(",
@@ -105,6 +126,9 @@ def misread(problem: Exception, run: ast.Run) -> QueryError:
     end = sum(len(line) + 1 for line in lines) + int(first["col"])
     start = max(0, end - len(highlight)) if highlight else max(0, end - 1)
     at = run.at(start, max(start + 1, end))
+    slip = None if "type" in said.lower() else misspelt(run, start)
+    if slip is not None:
+        return slip
     for known in _KNOWN:
         found = known.found(run.text[:end], said)
         if found:

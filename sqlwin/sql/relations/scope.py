@@ -15,7 +15,8 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.functions.never import NEVER
-from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place
+from sqlwin.plan.explain.functions import meant, names
+from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place, word
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
 from sqlwin.sql.relations.relation import Relation, nearest
@@ -33,11 +34,11 @@ STRUCTS = ("window", "session_window")
 _EVENT_TIMES = ("rowtime", "event_time", "proctime", "timestamp")
 """What Flink, ksqlDB and others call the event time, where no column is called so."""
 _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
-_CONSTANTS = ("NULL", "TRUE", "FALSE")
+_CONSTANTS = ("NULL", "TRUE", "FALSE", "DISTINCT")
 ENDS = ("start", "end")
 _CONSTRUCTORS = ("ARRAY", "MAP")
 _FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
-NEEDS = "FROM TUMBLE(…) or HOP(…)"
+NEEDS = "HAVING, or WHERE of a query around that of the window; FROM TUMBLE(…) or HOP(…)"
 _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
 
 
@@ -178,7 +179,11 @@ class Scope:
             message = f"{name} is not supported: {NEVER[name.lower()]}"
             raise QueryError(message, place(node, run), legal="CURRENT_TIMESTAMP, CURRENT_DATE")
         mistake = UnknownColumn(
-            name, self._known(table), place(node, run), self._elsewhere(name, table)
+            name,
+            self._known(table),
+            place(node, run),
+            self._elsewhere(name, table),
+            self._others(),
         )
         compared = isinstance(node.parent, exp.EQ | exp.NEQ | exp.In | exp.Like)
         if compared and node.arg_key != "this" and not table:
@@ -201,6 +206,10 @@ class Scope:
             return [own for own, _ in sides[0].columns]
         return [name for name, _, _ in self.relation.columns]
 
+    def _others(self) -> tuple[str, ...]:
+        """What is no column, and may have been meant."""
+        return (*_CONSTANTS, *(EDGES if self.windowed else ()), *(_KSQL if self.windowed else ()))
+
 
 class UnknownColumn(QueryError):
     """column: as it is written."""
@@ -211,8 +220,9 @@ class UnknownColumn(QueryError):
         known: list[str],
         span: Span | None,
         elsewhere: Mapping[str, str] = MappingProxyType({}),
+        others: Sequence[str] = _CONSTANTS,
     ) -> None:
-        message = f"unknown column {column}{nearest(column, [*known, *_CONSTANTS], elsewhere)}"
+        message = f"unknown column {column}{nearest(column, [*known, *others], elsewhere)}"
         super().__init__(message, span, legal=", ".join(known))
         self.column = column
 
@@ -228,6 +238,10 @@ def _counted(node: Expr, run: ast.Run) -> Expr:
     plain = isinstance(node, exp.Star) and not any(node.args.values())
     if plain and isinstance(node.parent, exp.Count):
         return node
+    call = node.parent
+    if isinstance(call, exp.Anonymous) and call.name.lower() not in names():
+        near = nearest(call.name.lower(), meant())
+        raise QueryError(f"no function is called {call.name}{near}", word(call, run))
     message = "* stands for columns: alone in SELECT, or for rows in COUNT(*)"
     raise QueryError(message, place(node, run), legal="SELECT *, a.*, * EXCEPT (id); COUNT(*)")
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.names import nearest
-from sqlwin.plan.explain.functions import names
+from sqlwin.plan.explain.functions import meant, names
 from sqlwin.plan.ir.nodes import GROUPING, Aggregate
 from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, column, place, spark, word
@@ -128,7 +128,7 @@ class Grouping:
             message = "a window is called in GROUP BY, and named in SELECT"
             return QueryError(message, word(call, run), legal=WINDOW_LEGAL)
         if call is not None:
-            near = nearest(call.name.lower(), names(), ELSEWHERE)
+            near = nearest(call.name.lower(), meant(), ELSEWHERE)
             return QueryError(f"no function is called {call.name}{near}", word(call, run))
         keys = ", ".join(spark(key) for key in self.keys.values()) or "none"
         message = f"{node.name} is neither grouped nor aggregated; the keys are: {keys}"

@@ -128,7 +128,7 @@ def _changes(
     for at, token in tokens[: len(reached) + 1]:  # of INNER JION the first word stops the parser
         distance = abs(stop - at)
         if token[0].isalpha() and token.upper() not in known:
-            for word in get_close_matches(token.upper(), known, 2, NEAR):
+            for word in get_close_matches(token.upper(), known, 4, NEAR):
                 changed = text[:at] + word + text[at + len(token) :]
                 said = Repair(f"{token}: did you mean {word}?", at, len(token))
                 yield _Change(changed, said, distance)

@@ -26,6 +26,7 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.windows.calls import is_window_function, of_group, zoned
 from sqlwin.sql.windows.window import Window
 
+_ALIAS = re.compile(r"\s(AS)\s+(\w+)\s*\Z", re.IGNORECASE)
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)
 
 
@@ -63,6 +64,7 @@ def group_window(
     """The window, and what else GROUP BY names. zone: see `zoned`."""
     rest = []
     for run in select.group:
+        _refuse_alias(run)
         call = _WINDOW_CALL.match(run.original)
         if call is None or not is_window_function(call[1]):
             rest.append(run)
@@ -71,6 +73,15 @@ def group_window(
             raise QueryError("a query has one window", run.span, legal="one of the two")
         window = zoned(of_group(run), zone)
     return window, tuple(rest)
+
+
+def _refuse_alias(run: ast.Run) -> None:
+    found = _ALIAS.search(run.original)
+    if found is not None:
+        name = found[2]
+        message = "a key of GROUP BY is given no name there"
+        legal = f"SELECT {run.original[: found.start()].strip()} AS {name}, … GROUP BY {name}"
+        raise QueryError(message, run.at(*found.span(1)), legal=legal)
 
 
 def above_window(select: ast.Select, made: list[Item]) -> Iterator[tuple[Expr, ast.Run]]:
