@@ -38,6 +38,10 @@ class FoldTerm:
     def name(self) -> str:
         return self.fold.call.name
 
+    def takes(self, name: str) -> bool:
+        """Whether rows that are mapped to the variable `name` take part."""
+        return self.variable is None or name == self.variable or name in self.members
+
     def taken(self, names: pl.Series) -> pl.Series:
         """Of each row, by the variable that it is mapped to, whether it takes part."""
         if self.variable is None:
