@@ -31,6 +31,7 @@ from sqlwin.kernels.patterns import (
     mapped,
     program,
 )
+from sqlwin.operators.matches.accumulated import Accumulated
 from sqlwin.operators.matches.reading import Mapping, Reading, Rows, Term
 from sqlwin.patterns import AfterMatch, AllRows, Navigation, Pattern, Skip, variables
 from sqlwin.schema import TS
@@ -169,6 +170,14 @@ class _Run:
                 made[each.variable] = each.columns(self.rows.frame, self.partition_column)
         return made
 
+    @cached_property
+    def carried(self) -> dict[str, Accumulated]:
+        """The aggregates of conditions that depend on what was mapped before."""
+        return {
+            variable: Accumulated(condition.reading, self.rows)
+            for variable, condition in self.matching.of_matches.items()
+        }
+
     def partition(self, begin: int) -> tuple[list[Match], int | None]:
         """Attempts from row `begin` on, to the end of its partition."""
         if begin >= len(self.times):
@@ -211,6 +220,7 @@ class _Run:
     def attempt(self, at: int) -> Found:
         if at not in self.known:
             self.known.clear()
+            self.__dict__.pop("carried", None)  # of attempts that have ended
             many = min(at + TOGETHER, len(self.times)) if self.matching.of_matches else at + 1
             begun = {row: self.begun(row) for row in range(at, many)}
             self.known |= _answered(begun, self.evaluated)
@@ -227,7 +237,8 @@ class _Run:
             mappings: list[Mapping] = [(checks[place].row, checks[place].path) for place in places]
             if not places:
                 continue
-            terms = condition.reading.values(mappings, self.rows)
+            carried = self.carried[variable]
+            terms = condition.reading.values(mappings, self.rows, carried.values)
             answers = condition.predicate(terms).fill_null(False)
             for place, answer in zip(places, answers, strict=True):
                 made[place] = answer
