@@ -13,8 +13,10 @@ match: earlier alternatives before later ones, greedy quantifiers with more rows
 
 A condition of rows alone is a column. Any other depends on what was mapped before: the attempt
 yields a `Check` and goes on with its result, so that checks of many attempts are
-evaluated together. Where all conditions are of rows alone a place of the program that failed at a
-row fails again, and is not tried twice; so an attempt takes no more steps than rows times places.
+evaluated together. A place of the program that failed at a row fails again, and is not tried twice,
+unless some condition reads other rows then (`Read`). So an attempt takes no more steps than rows
+times places, and times the different rows that conditions read: of `(a+)+ b` with SUM(a.x) these
+are the same however the rounds are cut; of `(a | b)+` with SUM(a.x) each choice is another sum.
 
 >>> from sqlwin.patterns import Repeat, Sequence, Variable
 >>> pattern = Sequence((Variable("a"), Repeat(Variable("b"), 0, None), Variable("c")))
@@ -27,7 +29,7 @@ row fails again, and is not tried twice; so an attempt takes no more steps than 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sqlwin.patterns import Choice, Excluded, Pattern, Repeat, Start, Variable, shortest
@@ -51,11 +53,54 @@ Path = Mapped | None
 
 @dataclass(frozen=True)
 class Check:
-    """Whether `row` may be mapped to `variable`, behind `path`."""
+    """Whether `row` may be mapped to `variable`, as the last of `path`."""
 
     variable: str
     row: int
     path: Path
+
+
+@dataclass(frozen=True)
+class Read:
+    """Which rows conditions read of those that are mapped to any of `names`: so many of the first
+    and of the last, or every one."""
+
+    names: frozenset[str]
+    first: int = 0
+    last: int = 0
+    every: bool = False
+
+
+@dataclass
+class _Seen:
+    """What conditions read of a path, as a value: equal where they read the same.
+
+    known: numbers of sequences of rows, by the one before and the row behind it.
+    """
+
+    reads: tuple[Read, ...]
+    known: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    @property
+    def nothing(self) -> tuple[Any, ...]:
+        return (((), (), 0),) * len(self.reads)
+
+    def behind(self, seen: tuple[Any, ...], name: str, row: int) -> tuple[Any, ...]:
+        """With a row that is mapped to `name` behind."""
+        return tuple(
+            self._with(read, own, row) if name in read.names else own
+            for read, own in zip(self.reads, seen, strict=True)
+        )
+
+    def _with(self, read: Read, own: tuple[Any, ...], row: int) -> tuple[Any, ...]:
+        first, last, every = own
+        if len(first) < read.first:
+            first = (*first, row)
+        if read.last:
+            last = (*last, row)[-read.last :]
+        if read.every:
+            every = self.known.setdefault((every, row), len(self.known) + 1)
+        return first, last, every
 
 
 @dataclass(frozen=True)
@@ -138,21 +183,21 @@ def attempt(
     flags: Mapping[str, Sequence[Any] | None],
     start: int,
     end: int,
-    of_matches: bool = False,
+    reads: tuple[Read, ...] = (),
     first: int | None = None,
 ) -> Attempt:
     """A match that begins at row `start` and ends before `end`. first: the first row of its
     partition.
 
     flags: of each variable whose condition is of rows alone whether each row fulfils it; None:
-    every one does. A variable that is not there is checked row by row. of_matches: whether there
-    are such.
+    every one does. A variable that is not there is checked row by row. reads: by those conditions.
     """
-    stack: list[_State] = [(0, start, None, ())]
-    tried: set[tuple[int, int]] = set()
+    sight = _Seen(reads)
+    stack: list[_State] = [(0, start, None, (), sight.nothing)]
+    tried: set[tuple[Any, ...]] = set()
     furthest, ended = start - 1, False
     while stack:
-        _, row, path, _ = state = stack.pop()
+        _, row, path, _, seen = state = stack.pop()
         at = _to_row(program, state, stack, first)
         while at is not None:
             step = program[at]
@@ -161,30 +206,33 @@ def attempt(
             if row >= end:
                 ended = True
                 break
-            if not of_matches and (at, row) in tried:
+            if (at, row, seen) in tried:
                 break
-            tried.add((at, row))
+            tried.add((at, row, seen))
             furthest, name = max(furthest, row), step[1]
+            mapped_to = Mapped(path, name, step[2])
             if name in flags:
                 known = flags[name]
                 fits = known is None or bool(known[row])
             else:
-                fits = yield Check(name, row, path)
+                fits = yield Check(name, row, mapped_to)
             if not fits:
                 break
-            row, path = row + 1, Mapped(path, name, step[2])
-            at = _to_row(program, (at + 1, row, path, ()), stack, first)
+            seen = sight.behind(seen, name, row) if reads else seen
+            row, path = row + 1, mapped_to
+            at = _to_row(program, (at + 1, row, path, (), seen), stack, first)
     return Found(None, furthest, ended)
 
 
-_State = tuple[int, int, Path, tuple[int, ...]]
-"""A place of the program, the next row, the path to it, and loops entered since the last row."""
+_State = tuple[int, int, Path, tuple[int, ...], tuple[Any, ...]]
+"""A place of the program, the next row, the path to it, loops entered since the last row, and what
+conditions read of the path."""
 
 
 def _to_row(program: Program, state: _State, stack: list[_State], first: int | None) -> int | None:
     """The next place that takes a row, or the end; None where a round took no row, or this is no
     start."""
-    at, row, path, rounds = state
+    at, row, path, rounds, seen = state
     while program[at][0] not in (ROW, STOP):
         step = program[at]
         if step[0] == JUMP:
@@ -199,7 +247,7 @@ def _to_row(program: Program, state: _State, stack: list[_State], first: int | N
             if at in rounds:
                 return None
             rounds = (*rounds, at)
-        stack.append((step[2], row, path, rounds))
+        stack.append((step[2], row, path, rounds, seen))
         at = step[1]
     return at
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.kernels.patterns import Found, answered, attempt, mapped, program
+from sqlwin.kernels.patterns import ROW, Found, Read, answered, attempt, mapped, program
 from sqlwin.patterns import (
     Choice,
     Excluded,
@@ -60,7 +61,7 @@ def expression(pattern: Pattern) -> str:
 
 def asked(pattern: Pattern, text: str, start: int) -> Found:
     """An attempt whose questions are answered one by one."""
-    running = attempt(program(pattern), {}, start, len(text), of_matches=True, first=0)
+    running = attempt(program(pattern), {}, start, len(text), first=0)
     try:
         question = next(running)
         while True:
@@ -114,3 +115,32 @@ def test_no_pattern_takes_for_ever() -> None:
     pattern = Sequence((Repeat(many, 1, None), Variable("b")))
     flags = {"a": [True] * 2_000, "b": [False] * 2_000}
     assert answered(attempt(program(pattern), flags, 0, 2_000)).path is None
+
+
+def checks_of(pattern: Pattern, rows: int, reads: tuple[Read, ...]) -> int:
+    """How often an attempt asks, where each row may be any variable but b."""
+    running = attempt(program(pattern), {}, 0, rows, reads, 0)
+    count, question = 0, next(running)
+    with suppress(StopIteration):
+        while True:
+            count += 1
+            question = running.send(question.variable != "b")
+    return count
+
+
+def test_rounds_of_conditions_that_read_the_match_are_asked_once() -> None:
+    """However the rows of a are cut into rounds, their sum and their last are the same."""
+    rounds = Sequence((Repeat(Repeat(Variable("a"), 1, None), 1, None), Variable("b")))
+    nested = Sequence((Repeat(rounds.parts[0], 0, None), Variable("b")))
+    for pattern in (rounds, nested):
+        for read in (Read(frozenset("a"), every=True), Read(frozenset("a"), 2, 3)):
+            places = sum(step[0] == ROW for step in program(pattern))
+            assert checks_of(pattern, 1_000, (read,)) <= places * 1_000
+
+
+def test_other_rows_that_are_read_are_asked_again() -> None:
+    """Of two variables the last two rows of one have so many ways at each row."""
+    either = Choice((Variable("a"), Variable("c")))
+    pattern = Sequence((Repeat(either, 1, None), Variable("b")))
+    assert checks_of(pattern, 60, (Read(frozenset("a"), last=2),)) <= 3 * 60**3
+    assert checks_of(pattern, 60, ()) <= 3 * 60

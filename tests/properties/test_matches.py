@@ -21,9 +21,31 @@ STREAM = (
 )
 START = 1_704_099_600 * SECOND
 CONDITIONS = {
-    "a": ["v < 2", "a.v <> 3", "a.v > PREV(a.v)", "PREV(v, 2) IS NULL OR v = 0", "COUNT(a.v) < 3"],
-    "b": ["v > 0", "b.v >= a.v", "b.v <> LAST(b.v, 1)", "SUM(u.v) < 6", "b.v = FIRST(v)"],
-    "c": ["v = 3", "c.v < LAST(b.v)", "c.v > PREV(c.v)", "COUNT(*) > 2", "MAX(a.v) < c.v"],
+    "a": [
+        "v < 2",
+        "a.v <> 3",
+        "a.v > PREV(a.v)",
+        "PREV(v, 2) IS NULL OR v = 0",
+        "COUNT(a.v) < 3",
+        "AVG(a.v) < 2",
+        "COUNT(DISTINCT a.v) < 3",
+    ],
+    "b": [
+        "v > 0",
+        "b.v >= a.v",
+        "b.v <> LAST(b.v, 1)",
+        "SUM(u.v) < 6",
+        "b.v = FIRST(v)",
+        "MEDIAN(b.v) < 3",
+    ],
+    "c": [
+        "v = 3",
+        "c.v < LAST(b.v)",
+        "c.v > PREV(c.v)",
+        "COUNT(*) > 2",
+        "MAX(a.v) < c.v",
+        "SIZE(COLLECT_LIST(b.v)) < 2",
+    ],
 }
 MEASURES = (
     "FIRST(ts) AS first_ts, LAST(ts) AS last_ts, COUNT(*) AS n, SUM(b.v) AS bs, c.v AS c_v, "

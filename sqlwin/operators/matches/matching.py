@@ -24,15 +24,16 @@ from sqlwin.kernels.patterns import (
     Attempt,
     Check,
     Found,
-    Mapped,
     Path,
     Program,
+    Read,
     attempt,
     mapped,
     program,
 )
+from sqlwin.operators.matches.accumulated import Accumulated
 from sqlwin.operators.matches.reading import Mapping, Reading, Rows, Term
-from sqlwin.patterns import AfterMatch, AllRows, Navigation, Pattern, Skip
+from sqlwin.patterns import AfterMatch, AllRows, Navigation, Pattern, Skip, variables
 from sqlwin.schema import TS
 
 TOGETHER = 2_048
@@ -98,6 +99,21 @@ class Matching:
         """Conditions that depend on what was mapped before."""
         return {each.variable: each for each in self.conditions if not each.of_rows}
 
+    @cached_property
+    def reads(self) -> tuple[Read, ...]:
+        """What those read of the rows that were mapped before. Of rows of any variable, all of a
+        path are the same rows."""
+        names = variables(self.pattern)
+        terms = [term for each in self.of_matches.values() for term in each.reading.terms]
+        found: dict[frozenset[str], list[Term]] = {}
+        for term in terms:
+            own = frozenset(name for name in names if term.takes(name))
+            kinds = [frozenset((name,)) for name in own] if _is_classifier(term) else [own]
+            for kind in kinds:
+                if kind != frozenset(names):
+                    found.setdefault(kind, []).append(term)
+        return tuple(_read(kind, of) for kind, of in found.items())
+
     def shows(self, found: Found) -> bool:
         """Whether a row is given for an attempt that maps none."""
         if found.empty:
@@ -154,6 +170,14 @@ class _Run:
                 made[each.variable] = each.columns(self.rows.frame, self.partition_column)
         return made
 
+    @cached_property
+    def carried(self) -> dict[str, Accumulated]:
+        """The aggregates of conditions that depend on what was mapped before."""
+        return {
+            variable: Accumulated(condition.reading, self.rows)
+            for variable, condition in self.matching.of_matches.items()
+        }
+
     def partition(self, begin: int) -> tuple[list[Match], int | None]:
         """Attempts from row `begin` on, to the end of its partition."""
         if begin >= len(self.times):
@@ -196,26 +220,25 @@ class _Run:
     def attempt(self, at: int) -> Found:
         if at not in self.known:
             self.known.clear()
+            self.__dict__.pop("carried", None)  # of attempts that have ended
             many = min(at + TOGETHER, len(self.times)) if self.matching.of_matches else at + 1
             begun = {row: self.begun(row) for row in range(at, many)}
             self.known |= _answered(begun, self.evaluated)
         return self.known[at]
 
     def begun(self, at: int) -> Attempt:
-        of_matches = bool(self.matching.of_matches)
         first, end = int(self.rows.first[at]), int(self.ends[at])
-        return attempt(self.matching.program, self.flags, at, end, of_matches, first)
+        return attempt(self.matching.program, self.flags, at, end, self.matching.reads, first)
 
     def evaluated(self, checks: list[Check]) -> list[bool]:
         made = [False] * len(checks)
         for variable, condition in self.matching.of_matches.items():
             places = [place for place, one in enumerate(checks) if one.variable == variable]
-            mappings: list[Mapping] = [
-                (checks[place].row, Mapped(checks[place].path, variable)) for place in places
-            ]
+            mappings: list[Mapping] = [(checks[place].row, checks[place].path) for place in places]
             if not places:
                 continue
-            terms = condition.reading.values(mappings, self.rows)
+            carried = self.carried[variable]
+            terms = condition.reading.values(mappings, self.rows, carried.values)
             answers = condition.predicate(terms).fill_null(False)
             for place, answer in zip(places, answers, strict=True):
                 made[place] = answer
@@ -243,6 +266,17 @@ def _answered(
         for (at, _), answer in zip(waiting, answers([one for _, one in waiting]), strict=True):
             go_on(at, answer)
     return found
+
+
+def _is_classifier(term: Term) -> bool:
+    return isinstance(term, Navigation) and term.column is None
+
+
+def _read(names: frozenset[str], terms: list[Term]) -> Read:
+    rows = [term for term in terms if isinstance(term, Navigation)]
+    first = max((term.offset + 1 for term in rows if term.first), default=0)
+    last = max((term.offset + 1 for term in rows if not term.first), default=0)
+    return Read(names, first, last, len(rows) < len(terms))
 
 
 def looks_back(terms: tuple[Term, ...]) -> int:

@@ -7,7 +7,7 @@ aggregates fold all rows of each, of which those of their variable take part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,6 +24,9 @@ Mapping = tuple[int, Path]
 """The last row, by its number, and the path to it."""
 
 
+Folded = Callable[[Sequence[Mapping]], list[pl.Series]]
+
+
 @dataclass(frozen=True)
 class FoldTerm:
     """variable: whose rows take part; None: all. members: of a SUBSET of that name. final: of the
@@ -37,6 +40,10 @@ class FoldTerm:
     @property
     def name(self) -> str:
         return self.fold.call.name
+
+    def takes(self, name: str) -> bool:
+        """Whether rows that are mapped to the variable `name` take part."""
+        return self.variable is None or name == self.variable or name in self.members
 
     def taken(self, names: pl.Series) -> pl.Series:
         """Of each row, by the variable that it is mapped to, whether it takes part."""
@@ -71,10 +78,15 @@ class Reading:
         found = (term for term in self.terms if isinstance(term, FoldTerm))
         return tuple(found)
 
-    def values(self, mappings: Sequence[Mapping], rows: Rows) -> pl.DataFrame:
-        """A column for each term, a line for each mapping."""
+    def values(
+        self, mappings: Sequence[Mapping], rows: Rows, folded: Folded | None = None
+    ) -> pl.DataFrame:
+        """A column for each term, a line for each mapping. folded: gives the values of the folds,
+        where these are known of shorter mappings."""
         columns = {term.name: self._picked(term, mappings, rows) for term in self.navigations}
-        columns |= {column.name: column for column in self._folded(mappings, rows)}
+        if self.folds:
+            made = self._folded(mappings, rows) if folded is None else folded(mappings)
+            columns |= {column.name: column for column in made}
         return pl.DataFrame([columns[term.name].alias(term.name) for term in self.terms])
 
     def _picked(self, term: Navigation, mappings: Sequence[Mapping], rows: Rows) -> pl.Series:
