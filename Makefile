@@ -33,7 +33,7 @@ test: $(STAMP) ## run the tests, but those that take long
 	@tools/with-java $(PYTEST) -m "not long" $(ARGS)
 
 test-more: $(STAMP) ## run the others: every golden on Spark, larger draws
-	@tools/with-chromium tools/with-java $(PYTEST) -m "long or drawn" $(ARGS)
+	@tools/with-chromium tools/with-java $(PYTEST) -m "(long or drawn) and not hours" $(ARGS)
 
 test-long: $(STAMP) ## search for hours, from SEED on
 	@tools/with-java $(BIN)/python -m tests.long --seed $(SEED)

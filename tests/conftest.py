@@ -41,11 +41,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need Spark run one after the other, and share one where they can, but those
     that start it in processes of their own: `spark(processes=True)`.
 
-    Properties are marked as drawn: they run again where more examples are asked for.
+    Properties are marked as drawn: they run again where more examples are asked for. What takes
+    hours with others of its kind is long too.
     """
     for item in items:
         if is_hypothesis_test(getattr(item, "function", None)):
             item.add_marker(pytest.mark.drawn)
+        if item.get_closest_marker("hours"):
+            item.add_marker(pytest.mark.long)
         parsed = getattr(item, "fixturenames", ())
         marker = item.get_closest_marker("spark")
         if "spark" in parsed or (marker and not marker.kwargs.get("processes")):

@@ -23,13 +23,13 @@ pytestmark = pytest.mark.long
 def test_killed_at_random_points(
     tmp_path: Path, engine: str, earliest: float, latest: float, kills: int
 ) -> None:
-    land(tmp_path, files=60, rows=40)
+    land(tmp_path, files=36, rows=40)
     whole = command(tmp_path, "embedded", "whole")
     subprocess.run(whole, check=True, capture_output=True)
     again = command(tmp_path, engine, "cut", "--checkpoint", str(tmp_path / "state"), "--drain")
     rng = random.Random(11)
     assert killed(again, [rng.uniform(earliest, latest) for _ in range(kills)]) > 0
-    alike(tmp_path / "whole", tmp_path / "cut", files=60)
+    alike(tmp_path / "whole", tmp_path / "cut", files=36)
 
 
 @pytest.mark.spark(processes=True)
