@@ -20,9 +20,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Of a log of the JVM, in a report.
 LINES = 40
-# How many examples a property draws; "quick" and "more" draw the same ones each time, so
-# that a red run is red again, "long" searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
-for name, examples in {"quick": 8, "more": 24, "long": 5_000}.items():
+# How many examples a property draws; all but "long" draw the same ones each time, so that a red
+# run is red again. "hours" is that of make test-long, and "long" searches:
+# HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
+for name, examples in {"quick": 8, "more": 16, "hours": 100, "long": 5_000}.items():
     settings.register_profile(
         name,
         derandomize=name != "long",

@@ -1,7 +1,8 @@
 """The searches that take hours, one after the other: `python -m tests.long --seed 7`.
 
-First the tests that are marked `hours`. Each search draws from the seed on, keeps what failed
-beside its tests, and says how much it searched; one that found something does not end the others.
+First the tests that are marked `hours`, and properties. Each search draws from the seed on, keeps
+what failed beside its tests, and says how much it searched; one that found something does not end
+the others.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import argparse
 import subprocess
 import sys
 
-MORE = ("pytest", "-m", "hours", "--quiet")
-"""The tests that are one more of their kind."""
+MORE = ("pytest", "-m", "hours or drawn", "--quiet")
+"""The tests that are one more of their kind, and properties."""
 SEARCHES = (
     ("tests.runtime.damage", "--files", "10000"),
     ("tests.faults.simulation", "--runs", "5000"),
