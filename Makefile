@@ -3,14 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.made-from-lock
 QUERY ?= queries/departures_per_hour.sql
-# Two at once, and all that starts Spark in one of them.
-PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --durations 15
+WORKERS ?= 2
+# All that starts Spark is in one of them.
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --durations 15
 SEED ?= 1
 export PYTHON
 # The frames of tests are small, and the workers have the cores.
 test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
 # How many examples a property draws, see tests/conftest.py.
 test-more: export HYPOTHESIS_PROFILE = more
+test-long: export HYPOTHESIS_PROFILE = hours
 
 .DEFAULT_GOAL := help
 .PHONY: help demo kafka-demo test test-more test-long check golden golden-rewrite golden-trace pairs-rewrite functions reference site pictures bench docs lock
@@ -33,7 +35,7 @@ test: $(STAMP) ## run the tests, but those that take long
 	@tools/with-java $(PYTEST) -m "not long" $(ARGS)
 
 test-more: $(STAMP) ## run the others: every golden on Spark, larger draws
-	@tools/with-chromium tools/with-java $(PYTEST) -m "long or drawn" $(ARGS)
+	@tools/with-chromium tools/with-java $(PYTEST) -m "(long or drawn) and not hours" $(ARGS)
 
 test-long: $(STAMP) ## search for hours, from SEED on
 	@tools/with-java $(BIN)/python -m tests.long --seed $(SEED)

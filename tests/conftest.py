@@ -20,9 +20,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Of a log of the JVM, in a report.
 LINES = 40
-# How many examples a property draws; "quick" and "more" draw the same ones each time, so
-# that a red run is red again, "long" searches: HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
-for name, examples in {"quick": 8, "more": 24, "long": 5_000}.items():
+# How many examples a property draws; all but "long" draw the same ones each time, so that a red
+# run is red again. "hours" is that of make test-long, and "long" searches:
+# HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
+for name, examples in {"quick": 8, "more": 16, "hours": 100, "long": 5_000}.items():
     settings.register_profile(
         name,
         derandomize=name != "long",
@@ -41,11 +42,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need Spark run one after the other, and share one where they can, but those
     that start it in processes of their own: `spark(processes=True)`.
 
-    Properties are marked as drawn: they run again where more examples are asked for.
+    Properties are marked as drawn: they run again where more examples are asked for. What takes
+    hours with others of its kind is long too.
     """
     for item in items:
         if is_hypothesis_test(getattr(item, "function", None)):
             item.add_marker(pytest.mark.drawn)
+        if item.get_closest_marker("hours"):
+            item.add_marker(pytest.mark.long)
         parsed = getattr(item, "fixturenames", ())
         marker = item.get_closest_marker("spark")
         if "spark" in parsed or (marker and not marker.kwargs.get("processes")):

@@ -1,7 +1,8 @@
 """The searches that take hours, one after the other: `python -m tests.long --seed 7`.
 
-Each draws from the seed on, keeps what failed beside its tests, and says how much it searched;
-one that found something does not end the others.
+First the tests that are marked `hours`, and properties. Each search draws from the seed on, keeps
+what failed beside its tests, and says how much it searched; one that found something does not end
+the others.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import argparse
 import subprocess
 import sys
 
+MORE = ("pytest", "-m", "hours or drawn", "--quiet")
+"""The tests that are one more of their kind, and properties."""
 SEARCHES = (
     ("tests.runtime.damage", "--files", "10000"),
     ("tests.faults.simulation", "--runs", "5000"),
@@ -26,9 +29,9 @@ def main(arguments: list[str]) -> int:
     options.add_argument("--seed", type=int, default=1)
     seed = str(options.parse_args(arguments).seed)
     failed = []
-    for module, *size in SEARCHES:
-        sys.stderr.write(f"{module} {' '.join(size)}, from seed {seed}\n")
-        command = [sys.executable, "-m", module, *size, "--seed", seed]
+    for module, *size in (MORE, *((*search, "--seed", seed) for search in SEARCHES)):
+        sys.stderr.write(f"{module} {' '.join(size)}\n")
+        command = [sys.executable, "-m", module, *size]
         if subprocess.run(command, check=False).returncode:
             failed.append(module)
     sys.stderr.write(f"failed: {', '.join(failed) or 'none'}\n")

@@ -42,7 +42,11 @@ RECORDED = tuple(dict.fromkeys(name for name, _ in recorded()))
 OF_EACH = [
     name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in RECORDED
 ]
-SOME = ("bigint", "double", "decimal(10,0)", "string", "timestamp")
+SOME = (
+    *("double", "decimal(10,0)"),
+    *(pytest.param(name, marks=pytest.mark.hours) for name in ("bigint", "string", "timestamp")),
+)
+"""Types; of a call over each of them every form of a window is asked."""
 OURS = ("product", "nth_value", "nth_last", "top_k")
 """Aggregates that Spark has not, or over windows alone."""
 
@@ -147,7 +151,7 @@ def test_spark_has_another_answer_in_another_order(call: str, recording: SparkSe
     assert repr(answers[0][0]["v"]) != repr(answers[1][0]["v"])
 
 
-@pytest.mark.long
+@pytest.mark.hours
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ["decimal(10,0)"])
 def test_random_tables_live(name: str, recording: SparkSession) -> None:
@@ -170,22 +174,28 @@ def test_recorded_windows_are_of_every_kind_and_most_have_answers() -> None:
     assert sum(not found.failed and len(found.rows) > 1 for found in kept.values()) > 40
 
 
-@pytest.mark.long
 @pytest.mark.spark
-def test_random_windows_and_joins_live(recording: SparkSession) -> None:
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(500, 512), marks=pytest.mark.long),
+        pytest.param(range(512, 540), marks=pytest.mark.hours),
+    ],
+    ids=str,
+)
+def test_random_windows_and_joins_live(seeds: range, recording: SparkSession) -> None:
     """Others by `tests.aggregates.windows`."""
-    assert list(windows_live(recording, range(500, 540))) == []
+    assert list(windows_live(recording, seeds)) == []
 
 
-@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("name", "frame", "groups"),
     [
-        ("int", "rows", 4),
-        ("int", "range", 4),
-        ("double", "around", 2),
-        ("decimal(38,18)", "all", 2),
+        pytest.param("int", "rows", 4, marks=pytest.mark.hours),
+        pytest.param("int", "range", 4, marks=pytest.mark.hours),
+        pytest.param("double", "around", 2, marks=pytest.mark.long),
+        pytest.param("decimal(38,18)", "all", 2, marks=pytest.mark.hours),
     ],
 )
 def test_over_frames_live(name: str, frame: str, groups: int, recording: SparkSession) -> None:

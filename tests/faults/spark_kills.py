@@ -180,9 +180,9 @@ def killed(home: Path, seed: int, kills: int, files: int = FILES) -> int:
     return run.kills
 
 
-def two_at_once(home: Path, seed: int) -> tuple[int, int]:
+def two_at_once(home: Path, seed: int, files: int = FILES) -> tuple[int, int]:
     """Two processes on one checkpoint, then one; how the two ended."""
-    run = Run(home, seed)
+    run = Run(home, seed, files)
     run.prepare()
     both = [run.start(), run.start()]
     said = [each.communicate(timeout=LONGEST)[1].decode() for each in both]

@@ -32,7 +32,7 @@ from tests.faults.flips import Ground, case, prepared
 from tests.support.embedded.orders import A_MINUTE_EACH, emissions, push, stored
 from tests.support.embedded.runs import SCRIPT, land
 
-CASES, MORE = 100, 300
+CASES, MORE = 60, 120
 
 
 @pytest.fixture(scope="module")

@@ -14,22 +14,24 @@ pytestmark = pytest.mark.long
 
 
 @pytest.mark.parametrize(
-    ("engine", "earliest", "latest", "kills"),
+    ("engine", "files", "earliest", "latest", "kills"),
     [
-        pytest.param("embedded", 0.7, 2.0, 4, id="embedded"),
-        pytest.param("spark", 7.0, 16.0, 2, id="spark", marks=pytest.mark.spark(processes=True)),
+        pytest.param("embedded", 30, 0.7, 2.0, 4, id="embedded"),
+        pytest.param(
+            "spark", 60, 7.0, 16.0, 2, id="spark", marks=pytest.mark.spark(processes=True)
+        ),
     ],
 )
 def test_killed_at_random_points(
-    tmp_path: Path, engine: str, earliest: float, latest: float, kills: int
+    tmp_path: Path, engine: str, files: int, earliest: float, latest: float, kills: int
 ) -> None:
-    land(tmp_path, files=60, rows=40)
+    land(tmp_path, files, rows=40)
     whole = command(tmp_path, "embedded", "whole")
     subprocess.run(whole, check=True, capture_output=True)
     again = command(tmp_path, engine, "cut", "--checkpoint", str(tmp_path / "state"), "--drain")
     rng = random.Random(11)
     assert killed(again, [rng.uniform(earliest, latest) for _ in range(kills)]) > 0
-    alike(tmp_path / "whole", tmp_path / "cut", files=60)
+    alike(tmp_path / "whole", tmp_path / "cut", files=files)
 
 
 @pytest.mark.spark(processes=True)

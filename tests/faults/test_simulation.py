@@ -13,7 +13,7 @@ from sqlwin.runtime.files import atomic_files
 from sqlwin.state.blobs.blobs import SqliteBlobs
 from tests.faults.simulation import HOSTS, Run, kept, runs, simulate
 
-QUICK, MORE = 25, 100
+QUICK, MORE = 15, 40
 
 
 def ends_right(run: Run) -> None:

@@ -61,16 +61,24 @@ def alike(read: Any, files: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "earliest", "latest", "kills"),
+    ("engine", "files", "earliest", "latest", "kills"),
     [
-        pytest.param("embedded", 0.7, 2.5, 3, id="embedded"),
-        pytest.param("spark", 8.0, 16.0, 1, id="spark", marks=pytest.mark.spark(processes=True)),
+        pytest.param("embedded", 12, 0.7, 2.5, 3, id="embedded"),
+        pytest.param(
+            "spark", 20, 8.0, 16.0, 1, id="spark", marks=pytest.mark.spark(processes=True)
+        ),
     ],
 )
 def test_processes_and_servers_are_killed(
-    tmp_path: Path, postgres: Server, engine: str, earliest: float, latest: float, kills: int
+    tmp_path: Path,
+    postgres: Server,
+    engine: str,
+    files: int,
+    earliest: float,
+    latest: float,
+    kills: int,
 ) -> None:
-    files, rng = 20, random.Random(3)
+    rng = random.Random(3)
     sinks.land(tmp_path, files=files, rows=40)
     database = f"connector = 'postgres', url = '{postgres.url}', table = 'TABLE'"
     assert sinks.killed(command(tmp_path, "embedded", "whole", database), []) == 0
@@ -99,7 +107,7 @@ def test_processes_and_servers_are_killed(
 
 
 def test_processes_are_killed_that_write_to_a_file(tmp_path: Path) -> None:
-    files, rng = 20, random.Random(4)
+    files, rng = 12, random.Random(4)
     sinks.land(tmp_path, files=files, rows=40)
     database = "connector = 'sqlite', path = 'tables.db', table = 'TABLE'"
     assert sinks.killed(command(tmp_path, "embedded", "whole", database), []) == 0
@@ -116,7 +124,7 @@ def test_processes_are_killed_that_write_to_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["delta", "iceberg"])
 def test_processes_are_killed_that_write_to_a_lake(tmp_path: Path, kind: str) -> None:
-    files, rng = 10, random.Random(5)
+    files, rng = 8, random.Random(5)
     sinks.land(tmp_path, files=files, rows=40)
     catalog = f"uri = 'sqlite:///{tmp_path}/catalog.db', warehouse = 'file://{tmp_path}'"
     place = {"delta": "path = 'lake/TABLE'", "iceberg": f"{catalog}, table = 'shop.TABLE'"}

@@ -5,7 +5,6 @@ With the long tests: nine tenths of them on Spark, and two of the three hosts th
 
 from __future__ import annotations
 
-from functools import cache
 from zlib import crc32
 
 import pytest
@@ -18,6 +17,7 @@ from tests.golden.hosts import DISTURBING, EMBEDDED, HOSTS, Host
 from tests.golden.trace import recorded, untraced
 
 EVERY = goldens()
+OUTCOMES = pytest.StashKey[dict[str, Outcome] | str]()
 MOST = 8
 """Steps of a golden that is among the first on Spark."""
 
@@ -55,27 +55,31 @@ def _soon(golden: Golden, host: Host) -> bool:
     return host not in DISTURBING or host is DISTURBING[chosen]
 
 
-@cache
-def _together(host: Host, chosen: bool) -> dict[str, Outcome] | str:
-    """What they gave, or why they gave nothing: that is not to be had a thousand times."""
-    try:
-        return host.run([golden for golden in EVERY if _chosen(golden) == chosen])
-    except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001  a timeout is of the second
-        return repr(failure)
+def _together(host: Host, session: pytest.Session) -> dict[str, Outcome] | str:
+    """What those of the session gave, or why they gave nothing: that is not to be had a thousand
+    times."""
+    if OUTCOMES not in session.stash:
+        asked = [each.callspec.params for each in session.items if hasattr(each, "callspec")]
+        goldens = [params["golden"] for params in asked if params.get("host") is host]
+        try:
+            session.stash[OUTCOMES] = host.run(goldens)
+        except (Exception, pytest.fail.Exception) as failure:  # noqa: BLE001  the second: a timeout
+            session.stash[OUTCOMES] = repr(failure)
+    return session.stash[OUTCOMES]
 
 
-def _outcome(golden: Golden, host: Host) -> Outcome:
+def _outcome(golden: Golden, host: Host, session: pytest.Session) -> Outcome:
     if not host.batch:
         return host.run([golden])[golden.name]
-    outcomes = _together(host, _chosen(golden))
+    outcomes = _together(host, session)
     if isinstance(outcomes, str):
         raise AssertionError(f"{host.name} did not get through the goldens: {outcomes}")
     return outcomes[golden.name]
 
 
 @pytest.mark.parametrize(("golden", "host"), _cases())
-def test_golden(golden: Golden, host: Host) -> None:
-    outcome = _outcome(golden, host)
+def test_golden(golden: Golden, host: Host, request: pytest.FixtureRequest) -> None:
+    outcome = _outcome(golden, host, request.session)
     found = differences(golden, outcome)
     if host is EMBEDDED and not found:
         found = untraced(golden, outcome)

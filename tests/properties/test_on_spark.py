@@ -51,11 +51,14 @@ class Case:
         return Golden(name, {"title": name}, (query, *_steps(self.pushed)))
 
 
-@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(900)
-def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer() -> None:
-    cases = {f"case {number}": case for number, case in enumerate(_cases())}
+@pytest.mark.parametrize(
+    "share", [pytest.param(3, marks=pytest.mark.long), pytest.param(1, marks=pytest.mark.hours)]
+)
+def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer(share: int) -> None:
+    """share: one case of so many."""
+    cases = {f"case {number}": case for number, case in enumerate(_cases(share))}
     drawn = [case.golden(name) for name, case in cases.items()]
     found = Spark().run(drawn)
     for golden in drawn:
@@ -68,18 +71,18 @@ def test_spark_says_what_the_reference_says_and_that_is_the_batch_answer() -> No
                 assert not different, (golden.query, step.kind, different)
 
 
-def _cases() -> Iterator[Case]:
+def _cases(share: int) -> Iterator[Case]:
     """The same every time: the reference is searched elsewhere, here the host is asked."""
-    parsed = _drawn(questions().flatmap(deliveries), 30)
+    parsed = _drawn(questions().flatmap(deliveries), 30)[::share]
     for kind, count in ((chained(), 5), (united(), 3)):
         many = kind.flatmap(lambda question: deliveries(question, MANY))
-        parsed += _drawn(many, count, every=3)
+        parsed += _drawn(many, count, every=3)[::share]
     for question, delivery in parsed:
         pushed = [("s", batch) for batch in delivery]
         yield Case(question.text, pushed, partial(answers, (question, delivery), reference))
     for of_joins, count in ((joins(), 6), (three(), 3), (joins_of_joins(), 3)):
         drawn = of_joins.flatmap(lambda question: pushes(question, MANY))
-        for join, pushed in _drawn(drawn, count, every=3):
+        for join, pushed in _drawn(drawn, count, every=3)[::share]:
             few = pushed[:BATCHES]
             yield Case(join.text, few, partial(joined, (join, few), reference))
 

@@ -142,7 +142,12 @@ def _expected(rows: list[Row], text: str) -> list[Any]:
 @pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.parametrize("kind", ["stream", "changelog"])
 @pytest.mark.parametrize(
-    "seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 14))]
+    "seed",
+    [
+        *(1, 2),
+        *(pytest.param(seed, marks=pytest.mark.long) for seed in (3, 4, 5)),
+        *(pytest.param(seed, marks=pytest.mark.hours) for seed in range(6, 14)),
+    ],
 )
 def test_the_last_revisions_are_those_of_the_elements(
     name: str, kind: str, seed: int, tmp_path: Path

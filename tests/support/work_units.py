@@ -1,8 +1,9 @@
 """How two workers share the tests: as `loadgroup` does it, in fewer and cheaper steps.
 
 The hosts of a golden are one unit of work, so that one worker binds its query for all of them;
-of the files of many tests, some tests that follow each other are one. A unit that is done is
-forgotten: xdist would count all of them anew with each test, and 18,000 tests cost it a minute.
+of a file of many tests, some that follow each other are one, so that a worker need not wait for
+the next. A unit that is done is forgotten: xdist would count all of them anew with each test, and
+18,000 tests cost it a minute.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ from collections.abc import Sequence
 from xdist.scheduler import LoadGroupScheduling
 from xdist.workermanage import WorkerController
 
-MANY = 100
-"""Tests of a file, above which they go to a worker by the chunk; those of others take longer."""
-CHUNK = 16
+CHUNKS, CHUNK = 8, 16
+"""A file has so many units at least, where it has the tests; a unit has so many tests at most."""
 GOLDEN = "tests/golden/test_goldens.py::test_golden["
 
 
@@ -57,24 +57,26 @@ def units(collection: Sequence[str]) -> dict[str, str]:
     >>> list(units([f"{golden}-reference]", f"{golden}-one row at a time]"]).values())
     ['hop/a-b', 'hop/a-b']
     >>> units(["tests/a.py::test_a[1]", "tests/b.py::test_b@spark"])
-    {'tests/a.py::test_a[1]': 'tests/a.py::test_a[1]', 'tests/b.py::test_b@spark': 'spark'}
-    >>> many = [f"tests/a.py::test_a[{number}]" for number in range(MANY + 1)]
-    >>> max(Counter(units(many).values()).values()) == CHUNK
-    True
+    {'tests/a.py::test_a[1]': 'tests/a.py 0', 'tests/b.py::test_b@spark': 'spark'}
+    >>> def largest(tests):
+    ...     many = [f"tests/a.py::test_a[{number}]" for number in range(tests)]
+    ...     return max(Counter(units(many).values()).values())
+    >>> largest(15), largest(80), largest(1_000)
+    (1, 10, 16)
     """
     tests, seen = Counter(map(_file, collection)), Counter[str]()
     found = {}
     for nodeid in collection:
         file = _file(nodeid)
+        chunk = max(1, min(CHUNK, tests[file] // CHUNKS))
+        place = seen[file] // chunk
         seen[file] += 1
         if nodeid.rfind("@") > nodeid.rfind("]"):
             found[nodeid] = nodeid.rsplit("@", 1)[1]
         elif nodeid.startswith(GOLDEN):
             found[nodeid] = nodeid.removeprefix(GOLDEN).rsplit("-", 1)[0]
-        elif tests[file] > MANY:
-            found[nodeid] = f"{file} {seen[file] // CHUNK}"
         else:
-            found[nodeid] = nodeid
+            found[nodeid] = f"{file} {place}"
     return found
 
 
