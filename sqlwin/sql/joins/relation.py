@@ -153,6 +153,10 @@ def mirrored(source: ast.From, known: Known, tables: bool = False) -> ast.From:
 def _looked_up(source: ast.From, join: ast.Join, known: Known, tables: bool) -> bool:
     if is_last(source.window) and not tables:
         return is_now(join.right.window)
+    return _static(source, known) and not _static(join.right, known)
+
+
+def _static(source: ast.From, known: Known) -> bool:
     name = source.source
     return isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
 

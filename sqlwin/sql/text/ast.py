@@ -30,6 +30,19 @@ class File(Name):
 
 
 @dataclass(frozen=True)
+class Inline(Name):
+    """Rows that the text itself has, in the place of a stream's name: of VALUES a run each, of a
+    series its bounds. columns: their names, where they are given."""
+
+    runs: tuple[Run, ...] = ()
+    columns: tuple[Name, ...] = ()
+
+    @property
+    def values(self) -> bool:
+        return self.text == "VALUES"
+
+
+@dataclass(frozen=True)
 class Duration:
     """exact: microseconds; None: it has no fixed length, or is none, as `problem` says. months:
     where it is of months alone. text: of one that is a text alone, which an argument may be.
