@@ -225,6 +225,7 @@ class Unnest:
 
     function: in capitals, without _OUTER. outer: rows without elements stay. ordinality: of WITH
     ORDINALITY. alias, columns: as given. hidden: it stood in SELECT, and no other name means it.
+    arrays: where there are several, whose elements `array` has together.
     """
 
     function: Name
@@ -235,6 +236,7 @@ class Unnest:
     alias: Name | None = None
     columns: tuple[Name, ...] = ()
     hidden: bool = False
+    arrays: tuple[Run, ...] = ()
 
 
 @dataclass(frozen=True)
