@@ -167,7 +167,7 @@ def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     pair = Pair(joining.tree, Leaf(right), type_.kind, join.word, scalar=join.scalar)
     own = right if join.nested else None
     terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
-    terms += [joining.member(join.equal, right, type_.kind == "anti")] if join.equal else []
+    terms += [joining.member(equal, right, type_.kind == "anti") for equal in join.equal]
     if type_.asof:
         match = joining.terms(join.match, "MATCH_CONDITION", right) if join.match else None
         pair.op, terms = nearest_by(pair, match, terms)

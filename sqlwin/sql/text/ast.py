@@ -278,8 +278,8 @@ class Join:
     """word: all before the right input, such as LEFT ASOF JOIN, in capitals; or a comma.
 
     match: the condition of MATCH_CONDITION. nested: it was a query in WHERE, where a bare name
-    is one of its own columns if it may be. equal: `x IN (SELECT y …)`, of the inputs before
-    and of its own. scalar: it was a query in an expression, which no other row may wait for.
+    is one of its own columns if it may be. equal: `(x, …) IN (SELECT y, …)`, each of the
+    inputs before and of its own. scalar: it was a query in an expression, which no other row may wait for.
     """
 
     word: Name
@@ -289,7 +289,7 @@ class Join:
     match: Run | None = None
     within: Within | None = None
     nested: bool = False
-    equal: tuple[Run, Run] | None = None
+    equal: tuple[tuple[Run, Run], ...] = ()
     scalar: bool = False
 
 
