@@ -279,7 +279,8 @@ class Join:
 
     match: the condition of MATCH_CONDITION. nested: it was a query in WHERE, where a bare name
     is one of its own columns if it may be. equal: `(x, …) IN (SELECT y, …)`, each of the
-    inputs before and of its own. scalar: it was a query in an expression, which no other row may wait for.
+    inputs before and of its own. scalar: it was a query in an expression, which no other row may
+    wait for.
     """
 
     word: Name
