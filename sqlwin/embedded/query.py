@@ -20,6 +20,7 @@ import polars as pl
 from sqlwin.embedded.async_results import Batches, Clock, processed
 from sqlwin.embedded.callback_delivery import Callback, CallbackDelivery
 from sqlwin.embedded.error_rows import ErrorRows
+from sqlwin.embedded.inline_rows import inline_streams
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.embedded.query_page import page
 from sqlwin.embedded.query_position import resumed, unsent_outputs, write, write_source_text
@@ -82,6 +83,7 @@ class EmbeddedQuery(QueryableState):
         self._delivery = CallbackDelivery(self._outputs)
         self._failure: BaseException | None = None
         self._closed = False
+        self._take_inline()
 
     # --- rows and time in ---
 
@@ -114,6 +116,22 @@ class EmbeddedQuery(QueryableState):
         except Incomplete:
             self._position = before
             raise
+        if stream in self._chain.tables:
+            self._take_inline()
+
+    def _take_inline(self) -> None:
+        """The rows that the query has itself, once: first those of tables; others when the tables
+        that are pushed have rows, for these come before rows of any stream."""
+        for name in inline_streams(self._chain, self._begun):
+            from sqlwin.runtime.inline.rows import placed
+            from sqlwin.runtime.rows.error_stream import no_rejects
+
+            rows = placed(self.stream(name))
+            self._position = self._position.moved(max(1, len(rows)), self._other(name))
+            self.take(name, rows, no_rejects())
+
+    def _begun(self, name: str) -> bool:
+        return self._position.rows_of(self._other(name)) > 0
 
     def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         """Take one batch of a stream that is decoded and has its positions."""
@@ -371,7 +389,9 @@ class EmbeddedQuery(QueryableState):
     def _check_in_time(self, stream: str) -> None:
         """InputError for rows of a table once rows of a stream may have looked them up."""
         streams = [name for name in self._chain.streams if name not in self._chain.tables]
-        begun = [name for name in streams if self._position.rows_of(self._other(name))]
+        begun = [name for name in streams if self._begun(name)]
+        if stream in self._chain.both and self._begun(stream):
+            raise InputError(f"{stream} is joined with itself, so its rows come in one push")
         if begun and stream not in streams:
             raise InputError(
                 f"{stream} is a static table: its rows come before the first row of {begun[0]}"

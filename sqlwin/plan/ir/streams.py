@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from sqlwin.plan.ir.nodes import Node
 
 
+INLINE = VALUES, SERIES = "values", "series"
+"""Connectors of rows that the text has itself."""
+
+
 class ClockCall(NamedTuple):
     """A call such as `NOW()`, and where it is written."""
 
@@ -86,7 +90,7 @@ class Stream:
     undeclared: no WATERMARK says so, the query's window has named its event time.
     changelog: of a declared one whose rows may be changes. copies: the column of a derived one
     that says how many equal rows each row is. key: PRIMARY KEY. inferred: from the file that FROM
-    names.
+    names. bounded: it is a static table, or rows of the text, read by itself: once, to its end.
     """
 
     name: str
@@ -104,11 +108,17 @@ class Stream:
     copies: str | None = field(default=None, repr=False)  # so have the plans in `of`
     key: tuple[str, ...] = field(default=(), repr=False)
     inferred: bool = field(default=False, repr=False, compare=False)
+    bounded: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for column in self.schema:
             if column.name.startswith(RESERVED):
                 raise ValueError(f"column names must not begin with {RESERVED}: {column.name}")
+
+    @cached_property
+    def inline(self) -> bool:
+        """Whether its rows are in the text, see `plan/ir/inline.py`."""
+        return not self.of and dict(self.options).get("connector") in INLINE
 
     @cached_property
     def schema(self) -> Schema:

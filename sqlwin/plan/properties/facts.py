@@ -128,9 +128,11 @@ def tables_of(plan: Node) -> tuple[Stream, ...]:
 
 
 def untimed_streams(plan: Node) -> tuple[Stream, ...]:
-    """The declared streams below a plan that have no event time; a static table needs none."""
+    """The declared streams below a plan that have no event time; none is needed by a static
+    table, nor by what ends."""
     tables = tables_of(plan)
-    return tuple(s for s in sources_of(plan) if s.ts is None and s not in tables)
+    untimed = (s for s in sources_of(plan) if s.ts is None and s not in tables)
+    return tuple(s for s in untimed if not s.bounded)
 
 
 def unranked(window: Window) -> Unranked:

@@ -255,6 +255,8 @@ def _has_any(folder: Path) -> bool:
 
 def has_source(stream: Stream) -> bool:
     """Whether its options name one; rows of any other come from whoever embeds the query."""
+    if stream.inline:
+        return True
     options = dict(stream.options)
     connector = connector_of(options)
     read = connector in ("files", "nexmark", *STATIC)
@@ -288,6 +290,10 @@ def source_of(stream: Stream, opens: bool = True) -> Source:
 
     opens: whether it is going to be read, so that secrets and files are looked up.
     """
+    if stream.inline:
+        from sqlwin.runtime.inline.source import InlineSource
+
+        return InlineSource(stream)
     written = dict(stream.options)
     stream = replace(stream, options=opened(stream.options)) if opens else stream
     options = dict(stream.options)

@@ -78,6 +78,12 @@ class Chain:
         return frozenset(name for stage in self.stages for name in stage.tables)
 
     @cached_property
+    def both(self) -> frozenset[str]:
+        """Those of them whose rows are read as a stream's, too: tables joined with themselves."""
+        inputs = (each for stage in self.stages for each in stage.inputs)
+        return self.tables & {each.stream.name for each in inputs if not each.static}
+
+    @cached_property
     def inputs(self) -> tuple[tuple[int, int], ...]:
         """Stage and number of the input there, of each that is read from outside."""
         return tuple(

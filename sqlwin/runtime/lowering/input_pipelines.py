@@ -50,6 +50,11 @@ def prepare_batch(
     read: dict[int, int] = {}
     for each in prepared.values():
         marks, read = merged(marks, each.marks), merged(read, each.read)
+    for pipeline in readers.values():
+        if pipeline.input.stream.bounded:
+            from sqlwin.runtime.inline.marks import last_marks  # by need
+
+            marks = last_marks(pipeline.input.stream, marks)
     return PreparedBatch(
         {at: [each.rows] for at, each in prepared.items()},
         {stream: marks},

@@ -174,9 +174,9 @@ class SparkQuery:
     @cached_property
     def _given(self) -> tuple[tuple[str, bytes], ...]:
         """The static tables, whole."""
-        query = chain(self.script.queries[0])
-        tables = [(name, self._declared(query.streams[name])) for name in sorted(query.tables)]
-        streams = query.streams
+        streams = chain(self.script.queries[0]).streams
+        whole = sorted(name for name in streams.keys() & self.inputs if not self._moves(name))
+        tables = [(name, self._declared(streams[name])) for name in whole]
         return tuple((name, _as_arrow(frame, streams[name].columns)) for name, frame in tables)
 
     def _unpacked(self, kind: str, schema: Schema, observe: str | None = None) -> DataFrame:
@@ -192,10 +192,14 @@ class SparkQuery:
         text = program.dump()
         clock = sourced(self.spark, Settings(text, "tick", "", "", end, tick=self.tick))
         (query,) = program.chains
-        for name in (name for name in query.streams if name not in query.tables):
+        for name in (name for name in query.streams if self._moves(name)):
             stream = query.streams[name]
             clock = clock.union(self._declared(stream).mapInArrow(packer(text, name), COLUMNS))
         return clock
+
+    def _moves(self, name: str) -> bool:
+        """Whether its rows come one after another; those of a table come with the first batch."""
+        return name in self.inputs and self.inputs[name].isStreaming
 
     def _declared(self, stream: Stream) -> DataFrame:
         """The declared columns of a stream's DataFrame; others are not carried."""
@@ -248,13 +252,15 @@ def query_over(
     if query.clock:
         raise InputError(CLOCK)
     for name in query.streams:
+        if query.streams[name].inline:
+            continue
         if name not in inputs:
             raise InputError(f"no DataFrame for {name}; given: {', '.join(inputs)}")
         check_ordered(query.streams[name])
         streaming = inputs[name].isStreaming
         if streaming and name in query.tables:
             raise InputError(f"the DataFrame of the table {name} is streaming; use spark.read")
-        if not streaming and name not in query.tables:
+        if not (streaming or name in query.tables or query.streams[name].bounded):
             raise InputError(f"the DataFrame of {name} is not streaming; use spark.readStream")
     return SparkQuery(needed(spark), script, inputs, tick)
 

@@ -7,7 +7,7 @@ but in the bucket of its keys, or of its position where no operator takes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -215,6 +215,8 @@ def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
         for stage in program.stages(query):
             packer = Packer(program, stage)
             marks: Marks = {}
+            if reading.step == 1:
+                marks |= yield from _inline(packer, step.now)
             reads = stream.name in packer.lowered.streams
             if reads and step.rows is not None:
                 watermark = _hint(reading.watermarks, packer, stream.name)
@@ -228,8 +230,8 @@ def _step(reading: StepReading, program: Program) -> Iterator[Packed]:
                 )
                 marks |= prepared.marks
                 yield from packer.add_batch(0, prepared)
-                yield from packer.flush()
                 errors_ += [decoded_rows.errors, prepared.errors]
+            yield from packer.flush()
             rows = len(step.rows) if reads and step.rows is not None else 0
             raised = {stream.name: step.watermark} if reads and step.watermark is not None else {}
             yield from packer.mark(Mark(step.now, step.end, marks, raised, rows, rows > 0))
@@ -248,8 +250,24 @@ def _ticks(reading: Ticking, program: Program) -> Iterator[Packed]:
             yield from packer.add_batch(0, prepared)
             yield from packer.errors(0, decoded_rows.errors)
             yield from packer.errors(0, prepared.errors)
+        marks: Marks = (yield from _inline(packer, reading.now)) if reading.first else {}
         yield from packer.flush()
-        yield from packer.mark(Mark(reading.now, reading.end))
+        yield from packer.mark(Mark(reading.now, reading.end, marks))
+
+
+def _inline(packer: Packer, now: int) -> Generator[Packed, None, Marks]:
+    """The rows that the query has itself, of which there is no file; and how far they go."""
+    marks: Marks = {}
+    for name, stream in packer.lowered.streams.items():
+        if stream.inline:
+            from sqlwin.runtime.inline.rows import placed
+
+            pipelines = packer.program.pipelines[packer.query]
+            prepared = prepare_batch(pipelines, name, placed(stream), START, now=now)
+            marks |= prepared.marks
+            yield from packer.add_batch(0, prepared)
+            yield from packer.errors(0, prepared.errors)
+    return marks
 
 
 def _hint(watermarks: Mapping[int, int], packer: Packer, stream: str) -> int:

@@ -166,9 +166,10 @@ class ScriptReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self.steps = StepSource(self.settings.base).count()
         for listing in self.listings:
             static = listing.number in self.program.tables
+            whole = static or self.program.streams[listing.number].bounded
             listing.restore()
-            if listing.reloads or not (static and listing.known):
-                listing.refresh(static or ends)
+            if listing.reloads or not (whole and listing.known):
+                listing.refresh(whole or ends)
 
     @property
     def listings(self) -> list[Listing]:

@@ -91,6 +91,7 @@ def inputs(
     compared = _compared([run for run in runs if run is not None])
     relations = [_meant(relation, compared) for relation in relations]
     spans = [_span(each) for each in given]
+    relations[0] = _first(relations, spans[0])
     windowed = [
         staying(r, each, span) if changes else _windowed(r, each)
         for r, each, span in zip(relations, given, spans, strict=True)
@@ -131,15 +132,23 @@ def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | 
     if source.as_of is not None:
         relation = versions(relation, _span(source))
     relation = derived(relation, known)
-    if isinstance(relation.base, StaticScan) and not at:
-        message = (
-            f"the static table {relation.base.stream.name} is looked up by what it is joined to"
-        )
-        raise QueryError(message, _span(source), legal="FROM a stream JOIN the table")
     if source.as_of is not None and not at:
         message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
         raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
     return relation
+
+
+def _first(relations: Sequence[Relation], span: Span) -> Relation:
+    """A static table, before what it is joined to, as a stream of its rows: where that is static,
+    too, or the table has an event time, as a series of instants."""
+    first, *rest = relations
+    if not isinstance(first.base, StaticScan):
+        return first
+    static = all(isinstance(each.base, StaticScan) for each in rest)
+    if not static and first.base.stream.ts is None:
+        message = f"the static table {first.names[0]} is looked up by what it is joined to"
+        raise QueryError(message, span, legal="FROM a stream JOIN the table")
+    return of_rows(first, span)
 
 
 def _unnested(relation: Relation, source: ast.From, known: Known) -> Relation:

@@ -153,6 +153,10 @@ def mirrored(source: ast.From, known: Known, tables: bool = False) -> ast.From:
 def _looked_up(source: ast.From, join: ast.Join, known: Known, tables: bool) -> bool:
     if is_last(source.window) and not tables:
         return is_now(join.right.window)
+    return _static(source, known) and not _static(join.right, known)
+
+
+def _static(source: ast.From, known: Known) -> bool:
     name = source.source
     return isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
 
@@ -163,7 +167,7 @@ def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     pair = Pair(joining.tree, Leaf(right), type_.kind, join.word, scalar=join.scalar)
     own = right if join.nested else None
     terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
-    terms += [joining.member(join.equal, right, type_.kind == "anti")] if join.equal else []
+    terms += [joining.member(equal, right, type_.kind == "anti") for equal in join.equal]
     if type_.asof:
         match = joining.terms(join.match, "MATCH_CONDITION", right) if join.match else None
         pair.op, terms = nearest_by(pair, match, terms)

@@ -9,7 +9,8 @@ from typing import Any
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.ir.nodes import Sink, StaticScan, Stream
+from sqlwin.plan.ir.nodes import Scan, Sink, StaticScan, Stream
+from sqlwin.plan.options.connectors import RELOAD
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed
 from sqlwin.sql.relations.relation import Relation, nearest, of_stream, with_event_time
@@ -67,6 +68,7 @@ class Known:
     early: whether a query around asks for early results. retain: the longest RETAIN of those
     around. shared: views that are read more than once, each a stage of its own, so that it
     is computed once. zone: by whose clocks windows of days go; None: UTC. bound: see `bound_below`.
+    inline: see the function of this name.
     """
 
     streams: dict[str, Stream] = field(default_factory=dict)
@@ -80,6 +82,7 @@ class Known:
     shared: frozenset[str] = frozenset()
     zone: str | None = None
     files: NamedFiles = field(default_factory=NamedFiles)
+    inline: dict[Stream, Stream] = field(default_factory=dict)
     bound: dict[int, tuple[ast.Select, Relation]] = field(default_factory=dict)
 
     def has(self, key: str) -> bool:
@@ -94,6 +97,10 @@ class Known:
         return [*(stream.name for stream in self.streams.values()), *self.views]
 
     def relation(self, name: ast.Name) -> Relation:
+        if isinstance(name, ast.Inline):
+            from sqlwin.sql.sources.inline import inline  # by need
+
+            return of_stream(inline(name, self.inline, self.has), static=True)
         if isinstance(name, ast.File):
             return of_stream(self.files.stream(name, self.has))
         key = name.text.lower()
@@ -122,7 +129,7 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
         raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
     relation, window = _source(source, known, bind)
     if source.window is not None:
-        of_rows(relation, source.source.span)
+        relation = of_rows(relation, source.source.span)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
         if isinstance(source.source, ast.Select):
@@ -146,6 +153,12 @@ def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Win
     return timed(derived(relation, known), window), window
 
 
+def once(table: Stream) -> Stream:
+    """A static table as a stream, without the interval that it is read again by."""
+    options = tuple(each for each in table.options if each[0] != RELOAD)
+    return replace(table, options=options, bounded=True)
+
+
 def refuse_matches(sources: Iterable[ast.From]) -> None:
     """QueryError for an input of a join with MATCH_RECOGNIZE behind its name."""
     for source in sources:
@@ -156,13 +169,11 @@ def refuse_matches(sources: Iterable[ast.From]) -> None:
 
 
 def of_rows(relation: Relation, span: Span) -> Relation:
-    """QueryError for a static table, filtered or projected, which only joins look up."""
-    if isinstance(relation.base, StaticScan):
-        name = relation.base.stream.name
-        message = f"{name} is a static table, and reading one by itself is not supported yet"
-        legal = f"FROM a stream JOIN {name} ON …; WATERMARK FOR ts AS ts makes it a stream"
-        raise QueryError(message, span, legal=legal)
-    return relation
+    """What is read by itself: a static table, filtered or projected, as a stream of its rows, which
+    ends. It is read once, so it has no versions."""
+    if not isinstance(relation.base, StaticScan):
+        return relation
+    return replace(relation, base=Scan(once(relation.base.stream)))
 
 
 def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:

@@ -57,7 +57,7 @@ def read_names(node: object) -> Iterator[str]:
     """Of all that FROM reads, also as the table of a window function; as they are written."""
     if isinstance(node, ast.From | ast.WindowCall):
         source = node.source if isinstance(node, ast.From) else _table(node)
-        if isinstance(source, ast.Name) and not isinstance(source, ast.File):
+        if isinstance(source, ast.Name) and not isinstance(source, ast.File | ast.Inline):
             yield source.text
     yield from (name for each in _inner(node) for name in read_names(each))
 

@@ -72,6 +72,11 @@ def refuse_beside(window: Window, unnest: ast.Unnest) -> None:
 
 
 def _unnested(relation: Relation, given: ast.Unnest, known: Known) -> Relation:
+    for run in given.arrays:
+        type_ = scalar(_array(relation, replace(given, array=run)), relation.under, run).type
+        if element_type(type_) is None or pa.types.is_map(type_):
+            message = f"UNNEST of several takes arrays, this is {a_type(type_)}"
+            raise QueryError(message, run.span, legal="MAP_ENTRIES of a map; SPLIT(tags, ',')")
     array = _array(relation, given)
     type_ = scalar(array, relation.under, given.array).type
     element = element_type(type_)

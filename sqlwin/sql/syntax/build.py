@@ -109,6 +109,11 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
         )
         return unnested(in_select(made), self.parse)
 
+    def values(self, meta: Meta, children: Children) -> ast.Select:
+        word, *runs = children
+        rows = ast.Inline("VALUES", named(word).span, tuple(runs))
+        return ast.Select((ast.Run("*", "*", rows.span),), ast.From(rows), rows.span)
+
     def where(self, meta: Meta, children: Children) -> Clause:
         return Clause("WHERE", children[0], word(meta, "WHERE"))
 

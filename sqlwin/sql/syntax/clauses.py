@@ -23,11 +23,12 @@ LEGAL_ORDER = (
 
 @dataclass(frozen=True)
 class Clause:
-    """word: as in a query. value: what the rules below it made."""
+    """word: as in a query. value: what the rules below it made. columns: names of an alias."""
 
     word: str
     value: Any
     span: Span
+    columns: tuple[ast.Name, ...] = ()
 
 
 def in_order(clauses: Sequence[Clause]) -> dict[str, Clause]:

@@ -27,6 +27,10 @@ class RelationRules(Transformer[Token, Any]):
 
     def input(self, meta: Meta, children: Children) -> ast.From:
         source, *rest = children
+        if _has_names(source, rest):
+            from sqlwin.sql.syntax.inline import renamed  # by need
+
+            source = renamed(source, rest)
         pivot = next((at for at, c in enumerate(rest) if isinstance(c, Turned)), None)
         if pivot is not None:
             below = self.input(meta, [source, *rest[:pivot]])
@@ -40,7 +44,12 @@ class RelationRules(Transformer[Token, Any]):
         return turned(children[1:], named(children[0]).span)
 
     def alias(self, meta: Meta, children: Children) -> Clause:
-        return Clause("alias", named(children[-1]), meta_span(meta))
+        name, *columns = children
+        return Clause("alias", named(name), meta_span(meta), *columns)
+
+    def series(self, meta: Meta, children: Children) -> ast.Inline:
+        word, *bounds = children
+        return ast.Inline(str(word).upper(), named(word).span, tuple(bounds))
 
     def as_of(self, meta: Meta, children: Children) -> Clause:
         last = children[-1]
@@ -127,3 +136,10 @@ class RelationRules(Transformer[Token, Any]):
             message = "DESCRIPTOR names one column, the event time"
             raise QueryError(message, meta_span(meta), legal="DESCRIPTOR(ts)")
         return children[0]  # type: ignore[no-any-return]
+
+
+def _has_names(source: Any, rest: Children) -> bool:
+    """Whether an alias may name columns of what FROM reads: it is rows of the text, or says so."""
+    if isinstance(source, ast.Select):
+        source = source.relation.source
+    return isinstance(source, ast.Inline) or any(isinstance(c, Clause) and c.columns for c in rest)

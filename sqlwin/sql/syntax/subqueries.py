@@ -29,7 +29,8 @@ from sqlwin.sql.expressions.scalars import NESTED, parsed
 from sqlwin.sql.syntax.scalar_subqueries import without_scalars
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import TOKEN, closing
-from sqlwin.sql.text.runs import ALIAS, part
+from sqlwin.sql.text.prepared import QUOTED
+from sqlwin.sql.text.runs import ALIAS, bracketed, part, parts, quoted
 
 Parse = Callable[[ast.Run], ast.Select]
 
@@ -37,6 +38,11 @@ LEGAL = "EXISTS (SELECT 1 FROM b WHERE b.id = a.id), by itself or joined by AND"
 _NOTS = re.compile(r"(\s*\bNOT\b)*\s*", re.IGNORECASE)
 _NOT_IN = re.compile(r"\s*(\bNOT\s*)?\Z", re.IGNORECASE)
 _ASKS = re.compile(rf"\s*\((?={NESTED})", re.IGNORECASE)
+_QUANTIFIED = re.compile(
+    rf"{QUOTED}|(?P<any>(?<![<>!=])=\s*(ANY|SOME)(?=\s*\({NESTED}))"
+    rf"|(?P<all>\s*(<>|!=)\s*ALL(?=\s*\({NESTED}))",
+    re.IGNORECASE | re.DOTALL,
+)
 _NOTHING_ELSE = re.compile(r"(\s|TRUE\b|AND\b)*\Z", re.IGNORECASE)
 
 
@@ -54,6 +60,8 @@ class Found:
 
 def unnested(select: ast.Select, parse: Parse) -> ast.Select:
     """The query with the queries of its expressions as joins; parse: of what stands in brackets."""
+    if select.where is not None:
+        select = replace(select, where=_as_in(select.where))
     select = without_scalars(select, parse)
     where = select.where
     found = [] if where is None else queries(where)
@@ -66,6 +74,17 @@ def unnested(select: ast.Select, parse: Parse) -> ast.Select:
     joins = tuple(_join(each, parse, at) for at, each in enumerate(found, 1))
     relation = replace(select.relation, joins=(*select.relation.joins, *joins))
     return replace(select, relation=relation, where=_rest(where, found))
+
+
+def _as_in(run: ast.Run) -> ast.Run:
+    """`= ANY (SELECT …)` as IN, `<> ALL (SELECT …)` as NOT IN, as long: places hold."""
+
+    def spelled(found: re.Match[str]) -> str:
+        word = " IN" if found["any"] else " NOT IN" if found["all"] else found[0]
+        return found[0] if len(word) > len(found[0]) else word.ljust(len(found[0]))
+
+    text = _QUANTIFIED.sub(spelled, run.text)
+    return run if text == run.text else replace(run, text=text)
 
 
 def queries(run: ast.Run) -> list[Found]:
@@ -123,19 +142,46 @@ def _join(found: Found, parse: Parse, number: int) -> ast.Join:
             message = "EXISTS takes the rows of one input, and a condition of both queries"
             raise QueryError(message, found.word.span, legal=f"{LEGAL}; a view of all else")
         return ast.Join(word, select.relation, select.where, nested=True)
-    if not _alone(select):
-        message = "the query of an IN has one column"
+    values, select = _values(found), _listed(select)
+    if not _as_many(select, len(values)):
+        many = "one column" if len(values) == 1 else f"{len(values)} columns, as what is before it"
+        message = f"the query of an IN has {many}"
         raise QueryError(message, select.span, legal="a.id IN (SELECT b.id FROM b …)")
-    item = select.items[0]
     if simple:
-        member = _unnamed(item)
-        return ast.Join(
-            word, select.relation, select.where, nested=True, equal=(found.value, member)
-        )
+        members = [_unnamed(item) for item in select.items]
+        equal = tuple(zip(values, members, strict=True))
+        return ast.Join(word, select.relation, select.where, nested=True, equal=equal)
     alias = ast.Name(f"in{number}", select.span)
-    source = ast.From(replace(select, called=(ast.Name("value", select.span),)), alias=alias)
-    member = replace(item, text="value", original="value", overs=())
-    return ast.Join(word, source, nested=True, equal=(found.value, member))
+    names = [f"value{at}" if at else "value" for at in range(len(values))]
+    called = tuple(ast.Name(name, select.span) for name in names)
+    source = ast.From(replace(select, called=called), alias=alias)
+    members = [replace(select.items[0], text=n, original=n, overs=()) for n in names]
+    return ast.Join(word, source, nested=True, equal=tuple(zip(values, members, strict=True)))
+
+
+def _values(found: Found) -> list[ast.Run]:
+    """What stands before IN: one value, or those of a row. Of NOT IN one, for a row with a NULL is
+    neither in the query nor not."""
+    inner = bracketed(found.value)
+    values = [] if inner is None else parts(inner)
+    if len(values) < 2:
+        return [found.value]
+    if found.negated:
+        message = "NOT IN is of one value, and this row has several"
+        legal = "NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND b.y = a.y)"
+        raise QueryError(message, found.value.span, legal=legal)
+    return values
+
+
+def _listed(select: ast.Select) -> ast.Select:
+    """VALUES by its columns."""
+    source = select.relation.source
+    whole = [item.text.strip() for item in select.items] == ["*"]
+    if not isinstance(source, ast.Inline) or not source.values or source.columns or not whole:
+        return select
+    inner = bracketed(source.runs[0])
+    width = 1 if inner is None else len(parts(inner))
+    return replace(select, items=tuple(quoted(f"col{at + 1}", source.span) for at in range(width)))
 
 
 def _simple(select: ast.Select) -> bool:
@@ -164,11 +210,12 @@ def _unnamed(item: ast.Run) -> ast.Run:
     return part(item, 0, end.start())
 
 
-def _alone(select: ast.Select) -> bool:
-    """Whether it says of one column, as far as can be seen before its FROM is known."""
+def _as_many(select: ast.Select, columns: int) -> bool:
+    """Whether it has so many columns, as far as can be seen before its FROM is known."""
     if isinstance(select.relation.source, ast.Union):
-        return all(_alone(part) for part in select.relation.source.parts)
-    return len(select.items) == 1 and not isinstance(parsed(select.items[0]), exp.Star)
+        return all(_as_many(_listed(part), columns) for part in select.relation.source.parts)
+    stars = (isinstance(parsed(item), exp.Star) for item in select.items)
+    return len(select.items) == columns and not any(stars)
 
 
 def _placed(word: ast.Name, where: str) -> QueryError:

@@ -44,17 +44,29 @@ def unnest(children: Children, span: Span) -> ast.Unnest:
     else:
         last = words[-1].lstrip(",")
         function = ast.Name(_LATERAL.get(last, last), _last_word(word))
-        made = made_of(function, runs[0], span, outer=words[0] == "LEFT")
+        array = zipped(runs) if last.endswith("UNNEST") else runs[0]
+        made = made_of(function, array, span, outer=words[0] == "LEFT")
         made = replace(made, alias=names[0] if names else None, columns=names[1:])
-        made = replace(made, ordinality=_ordinality(made, rest))
-    _refuse(runs, next((c for c in rest if isinstance(c, Clause)), None))
+        several = tuple(runs) if array is not runs[0] else ()
+        made = replace(made, ordinality=_ordinality(made, rest), arrays=several)
+    refused = [] if made.arrays else runs[1:]
+    _refuse(refused, next((c for c in rest if isinstance(c, Clause)), None))
     return made
 
 
+def zipped(arrays: Sequence[ast.Run]) -> ast.Run:
+    """Of several the first elements together, then the second, and NULL where an array has ended;
+    one that is NULL has no elements."""
+    if len(arrays) == 1:
+        return arrays[0]
+    text = ", ".join(f"COALESCE({run.text}, ARRAY())" for run in arrays)
+    return replace(arrays[0], text=f"ARRAYS_ZIP({text})")
+
+
 def _refuse(runs: Sequence[ast.Run], on: Clause | None) -> None:
-    if len(runs) > 1:
-        message = "UNNEST of several arrays at once is not supported yet"
-        raise QueryError(message, runs[1].span, legal="UNNEST(ARRAYS_ZIP(a, b)) AS t(x, y)")
+    if runs:
+        message = "of several arrays at once there is UNNEST"
+        raise QueryError(message, runs[0].span, legal="CROSS JOIN UNNEST(a, b) AS t(x, y)")
     if on is not None and " ".join(on.value.text.upper().split()) not in _TRUE:
         message = "UNNEST pairs a row with each of its own elements, whatever they are"
         raise QueryError(message, on.value.span, legal="ON TRUE, and the condition in WHERE")

@@ -30,6 +30,19 @@ class File(Name):
 
 
 @dataclass(frozen=True)
+class Inline(Name):
+    """Rows that the text itself has, in the place of a stream's name: of VALUES a run each, of a
+    series its bounds. columns: their names, where they are given."""
+
+    runs: tuple[Run, ...] = ()
+    columns: tuple[Name, ...] = ()
+
+    @property
+    def values(self) -> bool:
+        return self.text == "VALUES"
+
+
+@dataclass(frozen=True)
 class Duration:
     """exact: microseconds; None: it has no fixed length, or is none, as `problem` says. months:
     where it is of months alone. text: of one that is a text alone, which an argument may be.
@@ -214,6 +227,7 @@ class Unnest:
 
     function: in capitals, without _OUTER. outer: rows without elements stay. ordinality: of WITH
     ORDINALITY. alias, columns: as given. hidden: it stood in SELECT, and no other name means it.
+    arrays: where there are several, whose elements `array` has together.
     """
 
     function: Name
@@ -224,6 +238,7 @@ class Unnest:
     alias: Name | None = None
     columns: tuple[Name, ...] = ()
     hidden: bool = False
+    arrays: tuple[Run, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -265,8 +280,9 @@ class Join:
     """word: all before the right input, such as LEFT ASOF JOIN, in capitals; or a comma.
 
     match: the condition of MATCH_CONDITION. nested: it was a query in WHERE, where a bare name
-    is one of its own columns if it may be. equal: `x IN (SELECT y …)`, of the inputs before
-    and of its own. scalar: it was a query in an expression, which no other row may wait for.
+    is one of its own columns if it may be. equal: `(x, …) IN (SELECT y, …)`, each of the
+    inputs before and of its own. scalar: it was a query in an expression, which no other row may
+    wait for.
     """
 
     word: Name
@@ -276,7 +292,7 @@ class Join:
     match: Run | None = None
     within: Within | None = None
     nested: bool = False
-    equal: tuple[Run, Run] | None = None
+    equal: tuple[tuple[Run, Run], ...] = ()
     scalar: bool = False
 
 
