@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import Scan, Sink, StaticScan, Stream
-from sqlwin.plan.options.connectors import RELOAD
+from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed
 from sqlwin.sql.relations.relation import Relation, nearest, of_stream, with_event_time

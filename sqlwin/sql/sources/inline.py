@@ -19,7 +19,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.functions.core.types import NULL, widest_of
+from sqlwin.functions.core.types import NULL
+from sqlwin.functions.core.widening import widest_of
 from sqlwin.plan.ir.inline import MOST, ROWS, series_of
 from sqlwin.plan.ir.streams import SERIES, VALUES, Stream
 from sqlwin.schema import TIMESTAMP, Column, type_name
