@@ -18,11 +18,10 @@ from textwrap import fill
 
 from sqlwin.aggregates import ALIASES, SIGNATURES
 from sqlwin.plan.options.connectors import SINKS, STREAMS, Connectors
-from sqlwin.plan.options.settings import FIXED, SETTINGS
+from sqlwin.plan.options.settings import DOUBLE_QUOTED, FIXED, SETTINGS
 from sqlwin.plan.options.ttl_options import ALIASES as TTL_ALIASES
 from sqlwin.schema import type_aliases, type_named, type_names
 from sqlwin.sql.syntax.parser import grammar_folder
-from sqlwin.sql.text.double_quoted import SETTING
 from sqlwin.sql.windows.calls import WINDOW_FUNCTIONS
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
@@ -187,7 +186,7 @@ def options() -> Iterator[str]:
     yield from _table("setting", "")
     for name, about in SETTINGS.items():
         yield _row(_code(name), about)
-    yield _row(_code(SETTING), "whether double quotes hold names, from there on: true or false")
+    yield _row(_code(DOUBLE_QUOTED), "whether double quotes hold names: true or false")
     for alias, name in TTL_ALIASES.items():
         yield _row(_code(alias), f"Flink's name of {_code(name)}")
     yield ""

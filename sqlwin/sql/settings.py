@@ -5,13 +5,12 @@ from __future__ import annotations
 from sqlwin.errors import QueryError
 from sqlwin.plan.options.connectors import is_positive
 from sqlwin.plan.options.elsewhere import SETTINGS as OF_ANOTHER
-from sqlwin.plan.options.settings import FIXED, SETTINGS, SPARK
+from sqlwin.plan.options.settings import DOUBLE_QUOTED, FIXED, SETTINGS, SPARK
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.syntax.hints import JOIN_WINDOW, sized
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.double_quoted import LEGAL, SETTING
 
 ZONE = "window.time-zone"
 
@@ -38,14 +37,16 @@ def set_to(binding: Binding, statement: ast.Set) -> None:
 
         binding.known.zone = default_zone(value, statement.span)
         return
-    if name == SETTING:  # what is prepared of the text says what it does
+    if name == DOUBLE_QUOTED:  # what is prepared of the text says what it does
         if value.lower() not in ("true", "false"):
-            raise QueryError(f"{name} is true or false, not {value}", statement.span, legal=LEGAL)
+            raise QueryError(
+                f"{name} is true or false, not {value}", statement.span, legal="'true', 'false'"
+            )
         return
     if name not in SETTINGS:
         legal = "; ".join(f"{known} ({what})" for known, what in SETTINGS.items())
         legal = f"{legal}; {ZONE} (of windows of days); {JOIN_WINDOW} (small, large)"
-        legal = f"{legal}; {SETTING} (true, false)"
+        legal = f"{legal}; {DOUBLE_QUOTED} (true, false)"
         legal = f"{legal}; {', '.join(OPTIONS)}"
         near = nearest(statement.name, (*SETTINGS, ZONE, JOIN_WINDOW, *OPTIONS), OF_ANOTHER)
         message = f"there is no setting {statement.name}{near}"

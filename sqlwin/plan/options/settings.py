@@ -17,6 +17,9 @@ SETTINGS: Mapping[str, str] = {
     "buckets": "into how many parts the keys of each query are cut; a checkpoint keeps its own",
 }
 
+DOUBLE_QUOTED = "sql.double-quoted-identifiers"
+"""Of the text alone: whether names are in double quotes, see `sqlwin.sql.text.double_quoted`."""
+
 
 @dataclass(frozen=True)
 class RunSettings:

@@ -11,7 +11,6 @@ from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.options.spellings import put_here, spelt_here
-from sqlwin.sql.syntax import ksql_tables
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.functions import FunctionRules
 from sqlwin.sql.syntax.leaves import Children, existing_of, meta_span, named
@@ -54,6 +53,10 @@ class DeclarationRules(FunctionRules):
             like=next((p for p in parts if isinstance(p, ast.Like)), None),
             written=self.written(meta),
         )
+        if not _is_ksqldb(made.options):
+            return made
+        from sqlwin.sql.syntax import ksql_tables  # by need
+
         return ksql_tables.declared(made)
 
     def like_columns(self, meta: Meta, children: Children) -> ast.Like:
@@ -183,6 +186,10 @@ class DeclarationRules(FunctionRules):
         return prepared.unquoted(str(children[0]))
 
 
+def _is_ksqldb(options: ast.Options) -> bool:
+    return any(name.lower() == "kafka_topic" for name, _ in options)
+
+
 def _words(token: Token) -> str:
     """In capitals, with a space between."""
     return " ".join(str(token).upper().split())
@@ -205,7 +212,9 @@ def _options(children: Children, reads: bool = False) -> tuple[ast.Options, ast.
     by_word = {c.word: c.value for c in children if isinstance(c, Clause)}
     given, places = by_word.get("WITH", ((), ()))
     options = tuple(sorted(put_here(dict(given), reads).items()))
-    if ksql_tables.is_ksqldb(options) and not reads:
+    if _is_ksqldb(options) and not reads:
+        from sqlwin.sql.syntax import ksql_tables  # by need
+
         options = ksql_tables.put_here(options)
     if "ENCODE" not in by_word:
         return options, places

@@ -23,10 +23,6 @@ _PASSED_OVER = ("key_format", "partitions", "replicas", "value_delimiter")
 """What says nothing here; a delimiter is renamed before."""
 
 
-def is_ksqldb(options: ast.Options) -> bool:
-    return any(name.lower() == TOPIC for name, _ in options)
-
-
 def put_here(options: ast.Options) -> ast.Options:
     """Of a stream, a table or a sink; without those of the event time."""
     given = {name.lower(): value for name, value in options}
@@ -42,9 +38,7 @@ def put_here(options: ast.Options) -> ast.Options:
 
 
 def declared(created: ast.CreateStream) -> ast.CreateStream:
-    """Of ksqlDB's options; the same statement where it has none of them."""
-    if not is_ksqldb(created.options):
-        return created
+    """Of ksqlDB's options."""
     options = dict(put_here(created.options))
     column, pattern = options.pop("timestamp", None), options.pop("timestamp_format", None)
     keys = [each.name for each in created.columns if each.type and _KEY.search(each.type.original)]

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 
-SETTING = "sql.double-quoted-identifiers"
-LEGAL = "'true', 'false'"
+from sqlwin.plan.options.settings import DOUBLE_QUOTED
+
 _SET = re.compile(
-    rf"""\bSET\s+['"`]{re.escape(SETTING)}['"`]\s*=\s*['"]?(?P<value>true|false)['"]?""",
+    rf"""\bSET\s+['"`]{re.escape(DOUBLE_QUOTED)}['"`]\s*=\s*['"]?(?P<value>true|false)['"]?""",
     re.IGNORECASE,
 )
 _PIECE = re.compile(
@@ -29,8 +29,6 @@ _PIECE = re.compile(
 
 
 def as_names(text: str) -> str:
-    if SETTING not in text:
-        return text
     on = False
 
     def put(found: re.Match[str]) -> str:

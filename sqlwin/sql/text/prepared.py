@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.sql.text.double_quoted import as_names
+from sqlwin.plan.options.settings import DOUBLE_QUOTED
 from sqlwin.sql.text.typeset import TYPESET
 
 QUOTED = (
@@ -119,7 +119,12 @@ def _prepared(source: str, params: Mapping[str, str]) -> Prepared:
         done = token.end()
         if token["param"]:
             shifts.append((width, done))
-    return Prepared(source, as_names("".join([*out, source[done:]])), tuple(shifts))
+    text = "".join([*out, source[done:]])
+    if DOUBLE_QUOTED in text:
+        from sqlwin.sql.text.double_quoted import as_names  # by need
+
+        text = as_names(text)
+    return Prepared(source, text, tuple(shifts))
 
 
 def blanked(source: str) -> str:
