@@ -8,6 +8,7 @@ match: earlier alternatives before later ones, greedy quantifiers with more rows
     split a b    a is tried before b
     loop a b     likewise; b alone, once a round has taken no row
     jump a
+    took a       goes on if a row was taken since the loop at a
     start        goes on only at the first row of a partition
     end
 
@@ -35,7 +36,7 @@ from typing import Any, NamedTuple
 from sqlwin.patterns import Choice, Excluded, Pattern, Repeat, Start, Variable, shortest
 from sqlwin.patterns import Sequence as InOrder
 
-ROW, SPLIT, LOOP, JUMP, STOP, START = range(6)
+ROW, SPLIT, LOOP, JUMP, STOP, START, TOOK = range(7)
 Program = tuple[tuple[Any, ...], ...]
 
 
@@ -165,13 +166,15 @@ def _compile_repeat(repeat: Repeat, made: list[tuple[Any, ...]], hidden: bool) -
         kind = LOOP if shortest(repeat.part) == 0 else SPLIT
         made[head] = (kind, *_ordered(head + 1, len(made), repeat.reluctant))
         return
-    heads = []
+    kind, heads = LOOP if shortest(repeat.part) == 0 else SPLIT, []
     for _ in range(repeat.most - repeat.least):
         heads.append(len(made))
         made.append(())
         _compile(repeat.part, made, hidden)
+        if kind == LOOP:
+            made.append((TOOK, heads[-1]))
     for head in heads:
-        made[head] = (SPLIT, *_ordered(head + 1, len(made), repeat.reluctant))
+        made[head] = (kind, *_ordered(head + 1, len(made), repeat.reluctant))
 
 
 def _ordered(inside: int, behind: int, reluctant: bool) -> tuple[int, int]:
@@ -238,8 +241,8 @@ def _to_row(program: Program, state: _State, stack: list[_State], first: int | N
         if step[0] == JUMP:
             at = step[1]
             continue
-        if step[0] == START:
-            if row != first:
+        if step[0] in (START, TOOK):
+            if row != first if step[0] == START else step[1] in rounds:
                 return None
             at += 1
             continue

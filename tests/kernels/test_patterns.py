@@ -109,6 +109,14 @@ def test_rounds_of_no_row_end() -> None:
     assert asked(pattern, "xxz", 0).path is None
 
 
+def test_a_round_of_no_row_is_none_where_rounds_are_counted() -> None:
+    """So `(b*?)?` takes a row, or no round, and `(b*?)?{0,2}` up to two."""
+    few = Repeat(Variable("b"), 0, None, True)
+    for most in (1, 2):
+        pattern = Sequence((Repeat(few, 0, most), Repeat(Variable("d"), 0, None)))
+        assert mapped(asked(pattern, "yyyy", 0).path) == ["b"] * most + ["d"] * (4 - most)
+
+
 def test_no_pattern_takes_for_ever() -> None:
     """Each place of the program is tried once at a row."""
     many = Repeat(Variable("a"), 1, None)
