@@ -39,8 +39,13 @@ from tests.functions.ours import Ours
 KNOWN = Path(__file__).with_name("differences.txt")
 QUICK = ("double", "decimal(10,0)")
 RECORDED = tuple(dict.fromkeys(name for name, _ in recorded()))
+LIKE_OTHERS = ("tinyint", "smallint", "decimal(5,2)", "decimal(28,10)", "decimal(38,37)")
+"""Types whose aggregates are those of wider or narrower ones."""
 OF_EACH = [
-    name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in RECORDED
+    name
+    if name in QUICK
+    else pytest.param(name, marks=pytest.mark.hours if name in LIKE_OTHERS else pytest.mark.long)
+    for name in RECORDED
 ]
 SOME = (
     *("double", "decimal(10,0)"),

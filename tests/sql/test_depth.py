@@ -208,10 +208,7 @@ def _seconds(make: Make, n: int, runs: int = 2) -> float:
 
     gc.collect()
     gc.freeze()  # else what other tests left is searched too
-    try:
-        return min(once() for _ in range(runs))
-    finally:
-        gc.unfreeze()
+    return min(once() for _ in range(runs))
 
 
 @pytest.mark.long
