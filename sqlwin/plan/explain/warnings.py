@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.explain.join_warnings import join_warnings
 from sqlwin.plan.explain.null_comparisons import null_comparisons
 from sqlwin.plan.explain.stage_warnings import normalizer_warnings, stage_warnings
 from sqlwin.plan.ir.nodes import Join, Node, Query, Stream
@@ -77,6 +76,8 @@ def warnings_of(plan: Node) -> Iterator[str]:
     yield from null_comparisons(plan)
     join, found = join_of(plan), window_of(plan)
     if join is not None:
+        from sqlwin.plan.explain.join_warnings import join_warnings  # few queries join
+
         yield from join_warnings(join)
     elif found is not None:
         (stream,) = streams_of(plan)
