@@ -8,8 +8,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+
+from sqlwin.added import ADDED
 
 MOST_REPEATS = 1_000
 """Of a quantifier with numbers: each repeat is a place in the pattern."""
@@ -50,22 +52,38 @@ class Repeat:
             raise ValueError(f"need 0 <= least <= most, and most at least 1: {self}")
 
 
-Pattern = Variable | Sequence | Choice | Repeat
+@dataclass(frozen=True)
+class Excluded:
+    """`{- part -}`: its rows are of the match, and ALL ROWS PER MATCH leaves them out."""
+
+    part: Pattern
+
+
+@dataclass(frozen=True)
+class Start:
+    """`^`: no row, before the first row of a partition."""
+
+
+Pattern = Variable | Sequence | Choice | Repeat | Excluded | Start
 
 
 def variables(pattern: Pattern) -> tuple[str, ...]:
     """In the order in which they are written, each once."""
     if isinstance(pattern, Variable):
         return (pattern.name,)
-    if isinstance(pattern, Repeat):
+    if isinstance(pattern, Start):
+        return ()
+    if isinstance(pattern, Repeat | Excluded):
         return variables(pattern.part)
     return tuple(dict.fromkeys(name for part in pattern.parts for name in variables(part)))
 
 
 def shortest(pattern: Pattern) -> int:
     """How many rows a match has at least."""
-    if isinstance(pattern, Variable):
-        return 1
+    if isinstance(pattern, Variable | Start):
+        return int(isinstance(pattern, Variable))
+    if isinstance(pattern, Excluded):
+        return shortest(pattern.part)
     if isinstance(pattern, Repeat):
         return pattern.least * shortest(pattern.part)
     return (sum if isinstance(pattern, Sequence) else min)(map(shortest, pattern.parts))
@@ -73,8 +91,10 @@ def shortest(pattern: Pattern) -> int:
 
 def longest(pattern: Pattern) -> int | None:
     """How many rows a match has at most; None without bound."""
-    if isinstance(pattern, Variable):
-        return 1
+    if isinstance(pattern, Variable | Start):
+        return int(isinstance(pattern, Variable))
+    if isinstance(pattern, Excluded):
+        return longest(pattern.part)
     if isinstance(pattern, Repeat):
         part = longest(pattern.part)
         return None if part is None or pattern.most is None else part * pattern.most
@@ -89,7 +109,9 @@ def begins(pattern: Pattern) -> frozenset[str]:
     """The variables that the first row of a match may be mapped to."""
     if isinstance(pattern, Variable):
         return frozenset((pattern.name,))
-    if isinstance(pattern, Repeat):
+    if isinstance(pattern, Start):
+        return frozenset()
+    if isinstance(pattern, Repeat | Excluded):
         return begins(pattern.part)
     made: frozenset[str] = frozenset()
     for part in pattern.parts:
@@ -99,16 +121,29 @@ def begins(pattern: Pattern) -> frozenset[str]:
     return made
 
 
+def contains(pattern: Pattern, kind: type[Excluded] | type[Start]) -> bool:
+    """Whether a part of it is an exclusion, or an anchor."""
+    if isinstance(pattern, kind):
+        return True
+    if isinstance(pattern, Repeat | Excluded):
+        return contains(pattern.part, kind)
+    return not isinstance(pattern, Variable | Start) and any(
+        contains(part, kind) for part in pattern.parts
+    )
+
+
 def spelled(pattern: Pattern) -> str:
     """
     >>> spelled(Sequence((Variable("a"), Repeat(Choice((Variable("b"), Variable("c"))), 2, 3))))
     'a (b | c){2,3}'
     """
-    if isinstance(pattern, Variable):
-        return pattern.name
+    if isinstance(pattern, Variable | Start):
+        return pattern.name if isinstance(pattern, Variable) else "^"
+    if isinstance(pattern, Excluded):
+        return f"{{- {spelled(pattern.part)} -}}"
     if isinstance(pattern, Repeat):
         part = spelled(pattern.part)
-        inner = part if isinstance(pattern.part, Variable) else f"({part})"
+        inner = part if isinstance(pattern.part, Variable | Excluded) else f"({part})"
         return f"{inner}{_quantifier(pattern)}{'?' * pattern.reluctant}"
     if isinstance(pattern, Choice):
         return " | ".join(spelled(part) for part in pattern.parts)
@@ -135,16 +170,28 @@ class Skip(Enum):
     LAST = "to last"
 
 
+class AllRows(Enum):
+    """Which rows ALL ROWS PER MATCH gives besides those that are mapped."""
+
+    SHOW_EMPTY = "empty matches are shown"
+    OMIT_EMPTY = "empty matches are omitted"
+    UNMATCHED = "with unmatched rows"
+
+
 @dataclass(frozen=True)
 class AfterMatch:
-    """variable: of FIRST and LAST."""
+    """variable: of FIRST and LAST. members: of a SUBSET of that name."""
 
     skip: Skip = Skip.PAST_LAST_ROW
     variable: str | None = None
+    members: tuple[str, ...] = field(default=(), repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         if (self.variable is not None) != (self.skip in (Skip.FIRST, Skip.LAST)):
             raise ValueError(f"a variable goes with TO FIRST and TO LAST: {self}")
+
+    def takes(self, name: str) -> bool:
+        return name == self.variable or name in self.members
 
 
 @dataclass(frozen=True)
@@ -152,7 +199,8 @@ class Navigation:
     """A value of one row of a match so far: `column` of the row that is `offset` rows of the
     variable from its last, or its first, and `back` rows of the partition before that.
 
-    variable: None: any. column: None: the name of the variable that the row is mapped to.
+    variable: None: any. column: None: the name of the variable that the row is mapped to. members:
+    the variables of a SUBSET of that name. final: of the whole match, and not of it so far.
     """
 
     name: str
@@ -161,9 +209,16 @@ class Navigation:
     first: bool = False
     offset: int = 0
     back: int = 0
+    members: tuple[str, ...] = field(default=(), repr=False, metadata=ADDED)
+    final: bool = field(default=False, repr=False, metadata=ADDED)
+
+    def takes(self, name: str) -> bool:
+        """Whether rows that are mapped to the variable `name` are meant."""
+        return self.variable is None or name == self.variable or name in self.members
 
     def of_row(self, variable: str) -> bool:
         """Whether it is a value of the row that is being mapped to `variable`, or of one before
         it, whatever the match is."""
-        mapped = self.variable in (None, variable)
-        return mapped and not self.first and self.offset == 0 and self.column is not None
+        return (
+            self.takes(variable) and not self.first and self.offset == 0 and self.column is not None
+        )

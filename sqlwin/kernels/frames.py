@@ -88,6 +88,8 @@ def frames_of(runs: npt.NDArray[np.generic], ts: Ints, frame: Frame) -> Frames:
     ts: int64, non-decreasing within a run (not looked at under ROWS).
     """
     run = numbered(runs)
+    if frame.unit is Unit.GROUPS:
+        return _grouped(run, ts, frame)
     if frame.unit is Unit.ROWS:
         lo = starts(run) if frame.preceding is None else _stepped(run, -frame.preceding)
         hi = ends(run) if frame.following is None else _stepped(run, frame.following + 1)
@@ -95,6 +97,28 @@ def frames_of(runs: npt.NDArray[np.generic], ts: Ints, frame: Frame) -> Frames:
         lo = starts(run) if frame.preceding is None else _first_from(run, ts, -frame.preceding)
         hi = ends(run) if frame.following is None else _first_from(run, ts, frame.following + 1)
     return Frames(lo, hi)
+
+
+def _grouped(run: Ints, ts: Ints, frame: Frame) -> Frames:
+    """Frames that count groups of peers."""
+    lo = starts(run) if frame.preceding is None else group_begins(run, ts, -frame.preceding)
+    hi = ends(run) if frame.following is None else group_begins(run, ts, frame.following + 1)
+    return Frames(lo, hi)
+
+
+def group_begins(run: Ints, ts: Ints, on: int) -> Ints:
+    """The first row of the group of peers so many groups on, not beyond the ends of its run.
+
+    >>> group_begins(np.array([0, 0, 0, 0, 1]), np.array([5, 5, 6, 7, 7]), 1)
+    array([2, 2, 3, 4, 5])
+    """
+    first = np.flatnonzero(_changes(run) | _changes(ts))
+    if not len(first):
+        return run
+    begins = np.append(first, len(run)).astype(np.int64, copy=False)
+    group = np.cumsum(_changes(run) | _changes(ts), dtype=np.int64) - 1
+    own = Frames(group[starts(run)], group[ends(run) - 1] + 1)
+    return begins[_within(group + min(max(on, -len(run)), len(run)), own)]
 
 
 def numbered(runs: npt.NDArray[np.generic]) -> Ints:

@@ -8,6 +8,7 @@ match: earlier alternatives before later ones, greedy quantifiers with more rows
     split a b    a is tried before b
     loop a b     likewise; b alone, once a round has taken no row
     jump a
+    start        goes on only at the first row of a partition
     end
 
 A condition of rows alone is a column. Any other depends on what was mapped before: the attempt
@@ -25,17 +26,27 @@ row fails again, and is not tried twice; so an attempt takes no more steps than 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlwin.patterns import Choice, Pattern, Repeat, Variable, shortest
+from sqlwin.patterns import Choice, Excluded, Pattern, Repeat, Start, Variable, shortest
 from sqlwin.patterns import Sequence as InOrder
 
-ROW, SPLIT, LOOP, JUMP, STOP = range(5)
+ROW, SPLIT, LOOP, JUMP, STOP, START = range(6)
 Program = tuple[tuple[Any, ...], ...]
-Path = tuple[Any, str] | None
-"""What rows are mapped to, the last first: the path before it, and a variable."""
+
+
+class Mapped(NamedTuple):
+    """A row that is mapped to a variable, behind the rows before it. hidden: by an exclusion."""
+
+    before: Any
+    name: str
+    hidden: bool = False
+
+
+Path = Mapped | None
+"""What rows are mapped to, the last first."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +60,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Found:
-    """path: None where there is no match. furthest: the last row that was looked at. ended: whether
-    a row was wanted behind the last one."""
+    """path: None where there is no match, or an empty one. furthest: the last row that was looked
+    at. ended: whether a row was wanted behind the last one. empty: it is a match of no row."""
 
     path: Path
     furthest: int
     ended: bool
+    empty: bool = False
 
 
 Attempt = Generator[Check, bool, Found]
@@ -66,40 +78,44 @@ def program(pattern: Pattern) -> Program:
     return (*made, (STOP,))
 
 
-def _compile(pattern: Pattern, made: list[tuple[Any, ...]]) -> None:
+def _compile(pattern: Pattern, made: list[tuple[Any, ...]], hidden: bool = False) -> None:
     if isinstance(pattern, Variable):
-        made.append((ROW, pattern.name))
+        made.append((ROW, pattern.name, hidden))
+    elif isinstance(pattern, Start):
+        made.append((START,))
+    elif isinstance(pattern, Excluded):
+        _compile(pattern.part, made, hidden=True)
     elif isinstance(pattern, InOrder):
         for part in pattern.parts:
-            _compile(part, made)
+            _compile(part, made, hidden)
     elif isinstance(pattern, Choice):
-        _compile_choice(pattern.parts, made)
+        _compile_choice(pattern.parts, made, hidden)
     else:
-        _compile_repeat(pattern, made)
+        _compile_repeat(pattern, made, hidden)
 
 
-def _compile_choice(parts: Sequence[Pattern], made: list[tuple[Any, ...]]) -> None:
+def _compile_choice(parts: Sequence[Pattern], made: list[tuple[Any, ...]], hidden: bool) -> None:
     first, *others = parts
     if not others:
-        _compile(first, made)
+        _compile(first, made, hidden)
         return
     split = len(made)
     made.append(())
-    _compile(first, made)
+    _compile(first, made, hidden)
     jump = len(made)
     made.append(())
     made[split] = (SPLIT, split + 1, len(made))
-    _compile_choice(others, made)
+    _compile_choice(others, made, hidden)
     made[jump] = (JUMP, len(made))
 
 
-def _compile_repeat(repeat: Repeat, made: list[tuple[Any, ...]]) -> None:
+def _compile_repeat(repeat: Repeat, made: list[tuple[Any, ...]], hidden: bool) -> None:
     for _ in range(repeat.least):
-        _compile(repeat.part, made)
+        _compile(repeat.part, made, hidden)
     if repeat.most is None:
         head = len(made)
         made.append(())
-        _compile(repeat.part, made)
+        _compile(repeat.part, made, hidden)
         made.append((JUMP, head))
         kind = LOOP if shortest(repeat.part) == 0 else SPLIT
         made[head] = (kind, *_ordered(head + 1, len(made), repeat.reluctant))
@@ -108,7 +124,7 @@ def _compile_repeat(repeat: Repeat, made: list[tuple[Any, ...]]) -> None:
     for _ in range(repeat.most - repeat.least):
         heads.append(len(made))
         made.append(())
-        _compile(repeat.part, made)
+        _compile(repeat.part, made, hidden)
     for head in heads:
         made[head] = (SPLIT, *_ordered(head + 1, len(made), repeat.reluctant))
 
@@ -123,8 +139,10 @@ def attempt(
     start: int,
     end: int,
     of_matches: bool = False,
+    first: int | None = None,
 ) -> Attempt:
-    """A match that begins at row `start` and ends before `end`.
+    """A match that begins at row `start` and ends before `end`. first: the first row of its
+    partition.
 
     flags: of each variable whose condition is of rows alone whether each row fulfils it; None:
     every one does. A variable that is not there is checked row by row. of_matches: whether there
@@ -135,11 +153,11 @@ def attempt(
     furthest, ended = start - 1, False
     while stack:
         _, row, path, _ = state = stack.pop()
-        at = _to_row(program, state, stack)
+        at = _to_row(program, state, stack, first)
         while at is not None:
             step = program[at]
             if step[0] == STOP:
-                return Found(path, furthest, ended)
+                return Found(path, furthest, ended, path is None)
             if row >= end:
                 ended = True
                 break
@@ -154,8 +172,8 @@ def attempt(
                 fits = yield Check(name, row, path)
             if not fits:
                 break
-            row, path = row + 1, (path, name)
-            at = _to_row(program, (at + 1, row, path, ()), stack)
+            row, path = row + 1, Mapped(path, name, step[2])
+            at = _to_row(program, (at + 1, row, path, ()), stack, first)
     return Found(None, furthest, ended)
 
 
@@ -163,13 +181,19 @@ _State = tuple[int, int, Path, tuple[int, ...]]
 """A place of the program, the next row, the path to it, and loops entered since the last row."""
 
 
-def _to_row(program: Program, state: _State, stack: list[_State]) -> int | None:
-    """The next place that takes a row, or the end; None where a round took no row."""
+def _to_row(program: Program, state: _State, stack: list[_State], first: int | None) -> int | None:
+    """The next place that takes a row, or the end; None where a round took no row, or this is no
+    start."""
     at, row, path, rounds = state
     while program[at][0] not in (ROW, STOP):
         step = program[at]
         if step[0] == JUMP:
             at = step[1]
+            continue
+        if step[0] == START:
+            if row != first:
+                return None
+            at += 1
             continue
         if step[0] == LOOP:
             if at in rounds:
@@ -194,25 +218,28 @@ def mapped(path: Path) -> list[str]:
     """Variables, by rows from the first."""
     made = []
     while path is not None:
-        path, name = path
-        made.append(name)
+        made.append(path.name)
+        path = path.before
     return made[::-1]
 
 
-def row_from_last(path: Path, row: int, variable: str | None, offset: int) -> int | None:
-    """The row that is `offset` rows of the variable before the last; row: the last of the path."""
+Takes = Callable[[str], bool]
+"""Whether rows of a variable are meant."""
+
+
+def row_from_last(path: Path, row: int, takes: Takes, offset: int) -> int | None:
+    """The row that is `offset` rows that are meant before the last; row: the last of the path."""
     while path is not None:
-        path, name = path
-        if variable is None or name == variable:
+        if takes(path.name):
             if offset == 0:
                 return row
             offset -= 1
-        row -= 1
+        path, row = path.before, row - 1
     return None
 
 
-def row_from_first(path: Path, row: int, variable: str | None, offset: int) -> int | None:
+def row_from_first(path: Path, row: int, takes: Takes, offset: int) -> int | None:
     names = mapped(path)
     first = row - len(names) + 1
-    own = [first + at for at, name in enumerate(names) if variable in (None, name)]
+    own = [first + at for at, name in enumerate(names) if takes(name)]
     return own[offset] if offset < len(own) else None

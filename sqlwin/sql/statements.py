@@ -17,13 +17,11 @@ from sqlwin.sql.binding import Binding
 from sqlwin.sql.expressions import macros
 from sqlwin.sql.expressions.registered import is_built_in
 from sqlwin.sql.expressions.scalars import parsed, place, word
-from sqlwin.sql.own_functions import own_function
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.select.select import bind_select
 from sqlwin.sql.settings import set_to
 from sqlwin.sql.sources import declarations
-from sqlwin.sql.sources.alike import alike
 from sqlwin.sql.sources.derived import derived
 from sqlwin.sql.sources.from_clause import View
 from sqlwin.sql.sources.readers import read_often
@@ -36,7 +34,10 @@ def take(binding: Binding, statement: ast.Statement) -> None:
 
 
 def _stream(binding: Binding, statement: ast.CreateStream) -> None:
-    statement = alike(statement, binding.tables)
+    if statement.like is not None:
+        from sqlwin.sql.sources.alike import alike  # by need
+
+        statement = alike(statement, statement.like, binding.tables)
     key = binding.fresh(statement.name, statement.existing)
     if declarations.is_sink(statement):
         sink = declarations.sink(declarations.as_sink(statement))
@@ -181,6 +182,8 @@ def _show(binding: Binding, statement: ast.Show) -> None:
 
 
 def _describe_function(binding: Binding, statement: ast.DescribeFunctionOf) -> None:
+    from sqlwin.sql.own_functions import own_function  # by need
+
     name = statement.name.text
     lines = own_function(binding, name)
     if lines:

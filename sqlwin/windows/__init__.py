@@ -10,3 +10,5 @@ class Unit(Enum):
 
     RANGE = "RANGE"
     ROWS = "ROWS"
+    GROUPS = "GROUPS"
+    """Of peers, which are equal in all of ORDER BY: of frames of OVER alone."""

@@ -30,8 +30,8 @@ class Exclude(Enum):
 class Frame:
     """From `preceding` before a row to `following` after it, both inclusive.
 
-    Microseconds under RANGE, rows under ROWS. None: unbounded on that side. A
-    negative number lies on the other side: `following=-1` is 1 PRECEDING.
+    Microseconds under RANGE, rows under ROWS, groups of peers under GROUPS. None: unbounded on that
+    side. A negative number lies on the other side: `following=-1` is 1 PRECEDING.
     A frame may be empty. instant: all rows of a partition are of one instant, as its window's end
     names it.
     """
@@ -82,9 +82,11 @@ class Reach:
 
     @classmethod
     def of(cls, frames: Iterable[Frame]) -> Reach | None:
-        """None where some frame has no end, or ends as so many rows have followed."""
+        """None where some frame has no end, waits for rows to follow, or counts groups."""
         every = [frame.in_time for frame in frames]
-        if any(f.following is None or (f.unit is Unit.ROWS and f.following > 0) for f in every):
+        if any(f.following is None or f.unit is Unit.GROUPS for f in every):
+            return None
+        if any(f.unit is Unit.ROWS and (f.following or 0) > 0 for f in every):
             return None
         timed = [f for f in every if f.unit is Unit.RANGE]
         after = max((0, *(f.following or 0 for f in timed)))

@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.kernels.patterns import Found, answered, attempt, mapped, program
-from sqlwin.patterns import Choice, Pattern, Repeat, Sequence, Variable, longest, shortest
+from sqlwin.patterns import (
+    Choice,
+    Excluded,
+    Pattern,
+    Repeat,
+    Sequence,
+    Start,
+    Variable,
+    longest,
+    shortest,
+)
 
 CLASSES = {"a": "x", "b": "y", "c": "xy", "d": "xyz"}
 """The letters that a variable takes."""
@@ -21,13 +31,15 @@ def repeats(part: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
 
 def patterns() -> st.SearchStrategy[Pattern]:
     """In their repeats there is always a row: of rounds without one Python has rules of its own."""
-    leaves = st.builds(Variable, st.sampled_from(list(CLASSES)))
+    variables = st.builds(Variable, st.sampled_from(list(CLASSES)))
+    leaves = st.one_of(variables, variables, variables, st.builds(Start))
     return st.recursive(
         leaves,
         lambda inner: st.one_of(
             st.builds(Sequence, st.lists(inner, min_size=1, max_size=3).map(tuple)),
             st.builds(Choice, st.lists(inner, min_size=1, max_size=3).map(tuple)),
             repeats(inner.filter(lambda pattern: shortest(pattern) > 0)),
+            st.builds(Excluded, inner),
         ),
         max_leaves=6,
     )
@@ -36,6 +48,8 @@ def patterns() -> st.SearchStrategy[Pattern]:
 def expression(pattern: Pattern) -> str:
     if isinstance(pattern, Variable):
         return f"[{CLASSES[pattern.name]}]"
+    if isinstance(pattern, Start | Excluded):
+        return r"\A" if isinstance(pattern, Start) else f"(?:{expression(pattern.part)})"
     if isinstance(pattern, Repeat):
         most = "" if pattern.most is None else pattern.most
         few = "?" * pattern.reluctant
@@ -46,7 +60,7 @@ def expression(pattern: Pattern) -> str:
 
 def asked(pattern: Pattern, text: str, start: int) -> Found:
     """An attempt whose questions are answered one by one."""
-    running = attempt(program(pattern), {}, start, len(text), of_matches=True)
+    running = attempt(program(pattern), {}, start, len(text), of_matches=True, first=0)
     try:
         question = next(running)
         while True:
@@ -61,11 +75,11 @@ def test_as_regular_expressions(pattern: Pattern, text: str) -> None:
     flags = {name: [letter in letters for letter in text] for name, letters in CLASSES.items()}
     compiled, made = program(pattern), re.compile(expression(pattern))
     for start in range(len(text) + 1):
-        found = answered(attempt(compiled, flags, start, len(text)))
+        found = answered(attempt(compiled, flags, start, len(text), first=0))
         expected = made.match(text, start)
         length = None if expected is None else expected.end() - start
         if length == 0:  # no row is no match, and no path either
-            assert found.path is None
+            assert found.path is None and found.empty
             continue
         assert (None if found.path is None else len(mapped(found.path))) == length
         assert asked(pattern, text, start) == found

@@ -31,13 +31,13 @@ class Framed:
 
     @property
     def ours(self) -> str:
-        return f"ORDER BY ts {self.text('{}' if self.unit == 'ROWS' else _SECONDS)}"
+        return f"ORDER BY ts {self.text(_SECONDS if self.unit == 'RANGE' else '{}')}"
 
     @property
     def theirs(self) -> str:
         if self.unit == "ROWS":
             return f"ORDER BY us, seq {self.text('{}')}"
-        return f"ORDER BY us {self.text('{}000000')}"
+        return f"ORDER BY us {self.text('{}000000' if self.unit == 'RANGE' else '{}')}"
 
 
 _SECONDS = "INTERVAL '{}' SECOND"
@@ -52,7 +52,7 @@ def _bound(offset: int | None, unit: str, unbounded: str) -> str:
 
 @st.composite
 def frames(draw: DrawFn) -> Framed:
-    unit = draw(st.sampled_from(["ROWS", "RANGE"]))
+    unit = draw(st.sampled_from(["ROWS", "RANGE", "GROUPS"]))
     if not has("frames") or draw(st.booleans()):
         return Framed(unit, -draw(st.integers(0, 8)), 0)
     if draw(st.integers(0, 15)) == 0:

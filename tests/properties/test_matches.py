@@ -22,13 +22,17 @@ STREAM = (
 START = 1_704_099_600 * SECOND
 CONDITIONS = {
     "a": ["v < 2", "a.v <> 3", "a.v > PREV(a.v)", "PREV(v, 2) IS NULL OR v = 0", "COUNT(a.v) < 3"],
-    "b": ["v > 0", "b.v >= a.v", "b.v <> LAST(b.v, 1)", "SUM(b.v) < 6", "b.v = FIRST(v)"],
+    "b": ["v > 0", "b.v >= a.v", "b.v <> LAST(b.v, 1)", "SUM(u.v) < 6", "b.v = FIRST(v)"],
     "c": ["v = 3", "c.v < LAST(b.v)", "c.v > PREV(c.v)", "COUNT(*) > 2", "MAX(a.v) < c.v"],
 }
 MEASURES = (
     "FIRST(ts) AS first_ts, LAST(ts) AS last_ts, COUNT(*) AS n, SUM(b.v) AS bs, c.v AS c_v, "
-    "LAST(a.v, 1) AS a_1, FIRST(v, 1) AS v_1, PREV(FIRST(v)) AS before, CLASSIFIER() AS kind"
+    "LAST(a.v, 1) AS a_1, FIRST(v, 1) AS v_1, PREV(FIRST(v)) AS before, CLASSIFIER() AS kind, "
+    "SUM(u.v) AS us, FIRST(u.ts) AS u_ts, CLASSIFIER(u) AS u_kind, FINAL LAST(b.v, 1) AS f_b, "
+    "FINAL COUNT(u.v) FILTER (WHERE u.v > 0) AS f_us, FINAL CLASSIFIER() AS f_kind"
 )
+ALL_ROWS = ["ALL ROWS PER MATCH", "ALL ROWS PER MATCH OMIT EMPTY MATCHES"]
+UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
 ROWS = st.lists(
     st.tuples(st.sampled_from(["x", "y", None]), st.integers(0, 3), st.integers(0, 30)),
     min_size=1,
@@ -38,15 +42,22 @@ STEPS = st.lists(st.one_of(ROWS, ROWS, st.integers(1, 40)), min_size=1, max_size
 """Rows are pushed; a number is the seconds by which the clock goes on."""
 
 
-def patterns() -> st.SearchStrategy[str]:
+def patterns(excluding: bool = False) -> st.SearchStrategy[str]:
     quantifiers = ["", "", "*", "+", "?", "{2}", "{1,2}", "*?", "+?", "??"]
     leaves = st.builds(str.__add__, st.sampled_from("abc"), st.sampled_from(quantifiers))
+    around = ["({})", "({})", "{{- {} -}}" if excluding else "({})"]
     return st.recursive(
-        leaves,
+        st.one_of(leaves, leaves, leaves, st.just("^")),
         lambda inner: st.one_of(
             st.lists(inner, min_size=2, max_size=3).map(" ".join),
             st.lists(inner, min_size=2, max_size=2).map(lambda parts: f"({' | '.join(parts)})"),
-            st.builds(lambda part, sign: f"({part}){sign}", inner, st.sampled_from(quantifiers)),
+            st.lists(inner, min_size=1, max_size=3).map(lambda ps: f"PERMUTE({', '.join(ps)})"),
+            st.builds(
+                lambda part, round_, sign: round_.format(part) + sign,
+                inner,
+                st.sampled_from(around),
+                st.sampled_from(quantifiers),
+            ),
         ),
         max_leaves=4,
     )
@@ -59,15 +70,20 @@ def queries(draw: st.DrawFn, late: st.SearchStrategy[str]) -> str:
         for name, conditions in CONDITIONS.items()
         if draw(st.integers(0, 3))
     ]
-    # each variable is in the pattern, which needs a row
-    pattern = f"{draw(patterns())} {draw(st.sampled_from(['a b? c?', 'c a* b?', '(a | b | c)']))}"
-    skip = draw(st.sampled_from(["PAST LAST ROW", "TO NEXT ROW", "TO LAST b", "TO c"]))
+    rows = draw(st.sampled_from(["", "", *ALL_ROWS, UNMATCHED]))
+    # each variable is in the pattern, which needs a row unless all of a match are given
+    ends = ["a b? c?", "c a* b?", "(a | b | c)"]
+    rest = draw(st.sampled_from(ends if not rows else [*ends, "a* b* c?", "(a | b | c)??"]))
+    pattern = f"{draw(patterns(rows in ALL_ROWS))} {rest}"
+    skips = ["PAST LAST ROW", "TO NEXT ROW", "TO LAST b", "TO c", "TO LAST u"]
+    skip = draw(st.sampled_from(skips if rows != UNMATCHED else skips[:1]))
     within = draw(st.sampled_from(["", "WITHIN INTERVAL '9' SECOND", "WITHIN INTERVAL '2' SECOND"]))
     keys = draw(st.sampled_from(["PARTITION BY k", "PARTITION BY k", ""]))
     define = f"DEFINE {', '.join(defined)}" if defined else ""
     return (
-        f"SELECT * FROM s MATCH_RECOGNIZE ({keys} ORDER BY ts MEASURES {MEASURES} "
-        f"AFTER MATCH SKIP {skip} PATTERN ({pattern}) {within} {define}) {draw(late)}"
+        f"SELECT * FROM s MATCH_RECOGNIZE ({keys} ORDER BY ts MEASURES {MEASURES} {rows} "
+        f"AFTER MATCH SKIP {skip} PATTERN ({pattern}) {within} SUBSET u = (a, b) {define}) "
+        f"{draw(late)}"
     )
 
 
@@ -115,7 +131,7 @@ def standing(made: list[Counter[Any]]) -> Counter[Any]:
             row = dict(items)
             key, revision, op = row["row_key"], row["revision"], row["op"]
             values = {
-                n: v for n, v in row.items() if n not in ("op", "emit", "revision", "row_key")
+                n: v for n, v in row.items() if n not in ("op", "emit", "revision", "row_key", "id")
             }
             if revision >= last.get(key, (-1, None))[0]:
                 last[key] = (revision, None if op == "-D" else tuple(values.items()))

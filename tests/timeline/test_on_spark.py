@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from sqlwin.embedded.run import run as run_embedded
 from sqlwin.plan.ir.nodes import Script
 from sqlwin.runtime.connectors.options import RunOptions
-from sqlwin.spark import arrivals
+from sqlwin.spark.stages import arrivals
 from sqlwin.spark.stages.wire import decode, unpacked_blob
 from sqlwin.sql import script
 from sqlwin.timeline import files

@@ -10,35 +10,45 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.matches.lines import Lines
 from sqlwin.operators.matches.matching import Match, Matching, looks_back
 from sqlwin.operators.matches.partitions import Partitions
 from sqlwin.operators.matches.progress import NO_PART, NO_SEQ, OPEN, before
 from sqlwin.operators.matches.reading import Reading, Rows
-from sqlwin.schema import POSITION
+from sqlwin.patterns import Start, contains
+from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 
 ROWS = "rows"
+ROW_PLACE = ("__row", "__row_part", "__row_seq")
+"""The position of a row of a match, where that of its first row is its own."""
+ROW_TYPES = {name: PLACE[own] for name, own in zip(ROW_PLACE, (TS, PART, SEQ), strict=True)}
 ID, OLD_OPEN = "__id", ("__was", "__was_part", "__was_seq")
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """types: of the values of the measures, by name."""
+    """types: of the values of the measures, by name. kept: columns of the rows of a match that are
+    given with ALL ROWS PER MATCH."""
 
     partitions: Partitions
     matching: Matching
     measures: Reading
     types: dict[str, pl.DataType]
+    kept: tuple[str, ...] = ()
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """Of a match: its partition, and the position of its first row."""
-        return (*self.partitions.by, *POSITION)
+        """Of a match: its partition, and the position of its first row. Of a row of it the
+        position of the row, too."""
+        rows = () if self.matching.all_rows is None else ROW_PLACE
+        return (*self.partitions.by, *POSITION, *rows)
 
     @cached_property
     def back(self) -> int:
         """How many rows before a match are read."""
         readings = (self.measures, *(each.reading for each in self.matching.conditions))
-        return max(looks_back(reading.terms) for reading in readings)
+        anchored = int(contains(self.matching.pattern, Start))
+        return max(anchored, *(looks_back(reading.terms) for reading in readings))
 
     def decided(
         self,
@@ -89,11 +99,32 @@ class Attempts:
 
     def _results(self, matches: list[Match], rows: Rows) -> pl.DataFrame:
         """Identity and values, in the order of partitions and first rows."""
+        if self.matching.all_rows is not None:
+            return self._lines(Lines(matches), rows)
         at = pl.Series([match.first for match in matches], dtype=pl.UInt32)
         identity = rows.frame.select(self.identity).select(pl.all().gather(at))
         if not self.measures.terms:
             return identity
         values = self.measures.values([(match.last, match.path) for match in matches], rows)
+        return self._beside(identity, values)
+
+    def _lines(self, lines: Lines, rows: Rows) -> pl.DataFrame:
+        """As `_results`, of the rows of matches."""
+        identity = rows.frame.select(*self.partitions.by, *POSITION)
+        places = dict(zip(POSITION, ROW_PLACE, strict=True))
+        own = rows.frame.select(*POSITION, *self.kept).rename(places)
+        at = pl.concat(
+            [
+                identity.select(pl.all().gather(lines.firsts)),
+                own.select(pl.all().gather(lines.rows)),
+            ],
+            how="horizontal",
+        )
+        if not self.measures.terms:
+            return at
+        return self._beside(at, lines.values(self.measures, rows))
+
+    def _beside(self, identity: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
         typed = {name: self.types[name] for name in values.columns}
         return pl.concat([identity, values.cast(typed)], how="horizontal")  # type: ignore[arg-type]
 

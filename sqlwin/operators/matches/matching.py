@@ -24,6 +24,7 @@ from sqlwin.kernels.patterns import (
     Attempt,
     Check,
     Found,
+    Mapped,
     Path,
     Program,
     attempt,
@@ -31,7 +32,7 @@ from sqlwin.kernels.patterns import (
     program,
 )
 from sqlwin.operators.matches.reading import Mapping, Reading, Rows, Term
-from sqlwin.patterns import AfterMatch, Navigation, Pattern, Skip
+from sqlwin.patterns import AfterMatch, AllRows, Navigation, Pattern, Skip
 from sqlwin.schema import TS
 
 TOGETHER = 2_048
@@ -68,21 +69,25 @@ class Condition:
 
 @dataclass(frozen=True)
 class Match:
-    """Numbers of its first row and its last, and what its rows are mapped to."""
+    """Numbers of its first row and its last, and what its rows are mapped to. An empty one, which
+    maps no row, stands before `first`. unmatched: it is none, but a row of no match."""
 
     first: int
     last: int
     path: Path
+    unmatched: bool = False
 
 
 @dataclass(frozen=True)
 class Matching:
-    """within: microseconds from the first row to the last; None: any."""
+    """within: microseconds from the first row to the last; None: any. all_rows: None: one row for
+    each match."""
 
     pattern: Pattern
     conditions: tuple[Condition, ...]
     after: AfterMatch
     within: int | None
+    all_rows: AllRows | None = None
 
     @cached_property
     def program(self) -> Program:
@@ -92,6 +97,12 @@ class Matching:
     def of_matches(self) -> dict[str, Condition]:
         """Conditions that depend on what was mapped before."""
         return {each.variable: each for each in self.conditions if not each.of_rows}
+
+    def shows(self, found: Found) -> bool:
+        """Whether a row is given for an attempt that maps none."""
+        if found.empty:
+            return self.all_rows in (AllRows.SHOW_EMPTY, AllRows.UNMATCHED)
+        return self.all_rows is AllRows.UNMATCHED
 
     def found(
         self, rows: Rows, begins: dict[int, int], partition: str, limit: int | None
@@ -155,6 +166,8 @@ class _Run:
             if not self.decided(at, found):
                 return matches, at
             if found.path is None:
+                if self.matching.shows(found):
+                    matches.append(Match(at, at - 1, None, unmatched=not found.empty))
                 at += 1
                 continue
             made = Match(at, at + len(mapped(found.path)) - 1, found.path)
@@ -170,7 +183,7 @@ class _Run:
         if after.skip is Skip.NEXT_ROW:
             return match.first + 1
         names = mapped(match.path)
-        own = [at for at, name in enumerate(names) if name == after.variable]
+        own = [at for at, name in enumerate(names) if after.takes(name)]
         to = (own[0] if after.skip is Skip.FIRST else own[-1]) if own else 0
         return match.first + max(to, 1)
 
@@ -190,14 +203,15 @@ class _Run:
 
     def begun(self, at: int) -> Attempt:
         of_matches = bool(self.matching.of_matches)
-        return attempt(self.matching.program, self.flags, at, int(self.ends[at]), of_matches)
+        first, end = int(self.rows.first[at]), int(self.ends[at])
+        return attempt(self.matching.program, self.flags, at, end, of_matches, first)
 
     def evaluated(self, checks: list[Check]) -> list[bool]:
         made = [False] * len(checks)
         for variable, condition in self.matching.of_matches.items():
             places = [place for place, one in enumerate(checks) if one.variable == variable]
             mappings: list[Mapping] = [
-                (checks[place].row, (checks[place].path, variable)) for place in places
+                (checks[place].row, Mapped(checks[place].path, variable)) for place in places
             ]
             if not places:
                 continue

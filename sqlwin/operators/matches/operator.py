@@ -1,6 +1,7 @@
 """MATCH_RECOGNIZE: matches go out when they are decided, and late rows correct them.
 
-A match is known by its first row, so what becomes of it is a matter of the ledger: other values are
+A match is known by its first row, and with ALL ROWS PER MATCH each of its rows by both, so what
+becomes of it is a matter of the ledger: other values are
 an update, and a row that begins none any more is retracted. Which matches there are is computed
 anew from rows (`matching`): when the watermark moves, from where a partition was open; when a late
 row comes, from where its attempts begin. What then differs from what stands goes out by LATE; what
@@ -34,7 +35,7 @@ from sqlwin.operators.emitter.results import ResultLedger, Results
 from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, OLD, PENDING, STANDS, WORD
 from sqlwin.operators.emitter.schema import STORE as RECORDS
 from sqlwin.operators.load import Load, Records, Retained
-from sqlwin.operators.matches.attempts import OLD_OPEN, ROWS, Attempts
+from sqlwin.operators.matches.attempts import OLD_OPEN, ROW_PLACE, ROW_TYPES, ROWS, Attempts
 from sqlwin.operators.matches.eviction import Eviction
 from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.partitions import Partitions
@@ -55,7 +56,8 @@ NO_WITHIN = "without WITHIN a match may stay open for ever"
 
 @dataclass(frozen=True)
 class PatternMatcher(Results):
-    """carried: the input columns and their types. measures: with the types of their values."""
+    """carried: the input columns and their types. measures: with the types of their values. kept:
+    columns of the rows of a match that are given with ALL ROWS PER MATCH."""
 
     stream: str
     carried: dict[str, pl.DataType]
@@ -65,6 +67,7 @@ class PatternMatcher(Results):
     types: tuple[pl.DataType, ...]
     policy: Policy
     update_before: bool = False
+    kept: tuple[str, ...] = ()
 
     @property
     def keys(self) -> dict[str, pl.DataType]:
@@ -77,11 +80,12 @@ class PatternMatcher(Results):
     @property
     def output(self) -> dict[str, pl.DataType]:
         names = (term.name for term in self.measures.terms)
-        return {**self.keys, **dict(zip(names, self.types, strict=True))}
+        rows = {name: self.carried[name] for name in self.kept}
+        return {**self.keys, **rows, **dict(zip(names, self.types, strict=True))}
 
     @cached_property
     def ledger(self) -> ResultLedger:
-        kept = tuple(term.name for term in self.measures.terms)
+        kept = (*self.kept, *(term.name for term in self.measures.terms))
         return ResultLedger(self, self.identity, TS, kept, recorded=True)
 
     @cached_property
@@ -94,7 +98,8 @@ class PatternMatcher(Results):
 
     @cached_property
     def attempts(self) -> Attempts:
-        return Attempts(self.partitions, self.matching, self.measures, self.output)
+        reads = (self.measures, self.output, self.kept)
+        return Attempts(self.partitions, self.matching, *reads)
 
     @cached_property
     def eviction(self) -> Eviction:
@@ -120,7 +125,7 @@ class PatternMatcher(Results):
         return [
             StoreSpec(rows, keep_all(rows), words, self._rows, pins=True),
             self.progress.spec(self.width),
-            emitted(self.ledger, {**self.output, **PLACE}, self.width, self._rows),
+            emitted(self.ledger, {**self.output, **PLACE, **ROW_TYPES}, self.width, self._rows),
         ]
 
     def _rows(self, load: Load) -> Records:
@@ -276,5 +281,7 @@ class PatternMatcher(Results):
         return ids.join(matches, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
     def presented(self, results: pl.DataFrame) -> pl.DataFrame:
-        ordered = results.sort(POSITION)
-        return ordered.with_columns(row_key_at(self.stream))
+        if self.matching.all_rows is None:
+            return results.sort(POSITION).with_columns(row_key_at(self.stream))
+        own = {name: ROW_TYPES[name] for name in ROW_PLACE[1:]}
+        return results.sort(POSITION + ROW_PLACE).with_columns(row_key_at(self.stream, own))

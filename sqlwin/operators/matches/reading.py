@@ -26,14 +26,23 @@ Mapping = tuple[int, Path]
 
 @dataclass(frozen=True)
 class FoldTerm:
-    """variable: whose rows take part; None: all."""
+    """variable: whose rows take part; None: all. members: of a SUBSET of that name. final: of the
+    whole match, and not of it so far."""
 
     fold: Fold
     variable: str | None
+    members: tuple[str, ...] = ()
+    final: bool = False
 
     @property
     def name(self) -> str:
         return self.fold.call.name
+
+    def taken(self, names: pl.Series) -> pl.Series:
+        """Of each row, by the variable that it is mapped to, whether it takes part."""
+        if self.variable is None:
+            return pl.Series([True]).new_from_index(0, len(names))
+        return names.is_in([self.variable, *self.members])
 
 
 Term = Navigation | FoldTerm
@@ -70,7 +79,7 @@ class Reading:
 
     def _picked(self, term: Navigation, mappings: Sequence[Mapping], rows: Rows) -> pl.Series:
         if term.column is None:
-            names = [path[1] if path else None for _, path in mappings]
+            names = [_last_name(term, path) for _, path in mappings]
             return pl.Series(term.name, names, dtype=pl.String)
         at = [_row(term, last, path, rows.first) for last, path in mappings]
         return rows.frame[term.column].gather(pl.Series(at, dtype=pl.UInt32))
@@ -85,13 +94,16 @@ class Reading:
         begins = np.repeat(np.cumsum(lengths) - lengths, lengths)
         numbers = np.arange(len(groups)) - begins + np.repeat(ends - lengths + 1, lengths)
         names = pl.Series([name for path in paths for name in path], dtype=pl.String)
-        held = rows.frame[self._read].select(pl.all().gather(pl.Series(numbers)))
-        flagged = held.with_columns(
-            pl.Series(GROUP, groups), *(_takes(term, names) for term in self.folds)
-        )
-        lifted = [expr for term in self.folds for expr in _flagged(term).lift()]
+        flagged = self.flagged(numbers, names, rows).with_columns(pl.Series(GROUP, groups))
+        lifted = [expr for term in self.folds for expr in flagging(term).lift()]
         folded = flagged.group_by(GROUP, maintain_order=True).agg(lifted)
         return [term.fold.finish(folded) for term in self.folds]
+
+    def flagged(self, numbers: np.ndarray, names: pl.Series, rows: Rows) -> pl.DataFrame:
+        """What the folds read of rows, with a flag of each for those that take part. names: what
+        they are mapped to."""
+        held = rows.frame[self._read].select(pl.all().gather(pl.Series(numbers, dtype=pl.UInt32)))
+        return held.with_columns(_takes(term, names) for term in self.folds)
 
     @property
     def _read(self) -> list[str]:
@@ -101,18 +113,24 @@ class Reading:
 
 def _row(term: Navigation, last: int, path: Path, first: np.ndarray) -> int | None:
     find = row_from_first if term.first else row_from_last
-    row = find(path, last, term.variable, term.offset)
+    row = find(path, last, term.takes, term.offset)
     if row is None or row - term.back < first[row]:
         return None
     return row - term.back
 
 
+def _last_name(term: Navigation, path: Path) -> str | None:
+    while path is not None and not term.takes(path.name):
+        path = path.before
+    return None if path is None else path.name
+
+
 def _takes(term: FoldTerm, names: pl.Series) -> pl.Expr:
-    flags = pl.lit(True) if term.variable is None else pl.lit(names == term.variable)
-    where = term.fold.call.where
+    flags, where = pl.lit(term.taken(names)), term.fold.call.where
     return (flags if where is None else flags & pl.col(where)).alias(TAKES + term.name)
 
 
-def _flagged(term: FoldTerm) -> Fold:
+def flagging(term: FoldTerm) -> Fold:
+    """The fold of the rows that have its flag."""
     call = replace(term.fold.call, where=TAKES + term.name)
     return replace(term.fold, call=call)  # type: ignore[type-var]

@@ -8,8 +8,8 @@ an unbounded frame held before the first row at hand comes as accumulators (`bas
 
 `changed` says whose frame a batch has changed: the set of its rows is another than
 before. Under RANGE that is to hold a new row. Under ROWS a new row also pushes
-others out: of rows a b c, let n come between b and c, then `ROWS BETWEEN 2
-PRECEDING AND 2 PRECEDING` of c was {a} and is {b}, and neither is new.
+others out, as under GROUPS a new group of peers does: of rows a b c, let n come between b and c,
+then `ROWS BETWEEN 2 PRECEDING AND 2 PRECEDING` of c was {a} and is {b}, and neither is new.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def changed(
             lo[order], hi[order] = until[part.lo], until[part.hi]
             touched |= lo < hi
             known.ranges.append((lo, hi))
-        if sharing[0].frame.unit is Unit.ROWS:
+        if sharing[0].frame.unit is not Unit.RANGE:
             touched[order] |= _moved(arranged, parts, ~new[order], sharing[0].frame)
     if enough == 1:
         return touched, np.ones(len(rows), dtype=np.int64)

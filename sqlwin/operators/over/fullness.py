@@ -3,8 +3,9 @@
 A frame in RANGE that ends f after the row is full at a watermark past that end and
 past the row. A frame in ROWS that ends n rows after it is full when the n-th
 follower is there and the watermark is past it; until then the row waits, however
-long. A frame without an end is never full, nor is one in an order that does not begin with event
-time. A row is full when all its frames are.
+long. In GROUPS it waits for the n-th group of peers behind its own. A frame without an end is never
+full, nor is one in an order that does not begin with event time. A row is full when all its frames
+are.
 
 Invariant: more rows only make more rows full, for a follower that comes in between
 comes before the one that was waited for.
@@ -21,11 +22,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sqlwin.kernels.frames import Ints, Mask, ends
+from sqlwin.kernels.frames import Ints, Mask, ends, group_begins, numbered
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.ordering import Arranged, arrange
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
 from sqlwin.schema import TS
+from sqlwin.windows import Unit
 
 DONE = "__done."
 """Of a call: its frame was full by when the row's time was over. See `history`."""
@@ -91,7 +93,10 @@ class Fullness:
     ) -> Mask:
         assert call.frame.following is not None
         done = np.zeros(len(rows), dtype=np.bool_)
-        nth = np.arange(len(rows)) + min(call.frame.following, len(rows))
+        if call.frame.unit is Unit.GROUPS:
+            nth = group_begins(numbered(arranged.runs), arranged.along, call.frame.following)
+        else:
+            nth = np.arange(len(rows)) + min(call.frame.following, len(rows))
         there = nth < ends(arranged.runs)
         at = arranged.at[np.where(there, nth, 0)] if len(rows) else arranged.at
         done[arranged.order] = there & (at < marks)

@@ -5,7 +5,8 @@ for its followers is itself that old, with a frame behind it. When the row store
 drops what is before some instant, the history keeps
 
 - for each group with ROWS frames the last `depth` rows of each partition, marked
-  `__in.<group>` (with all of their instant, where a frame leaves out peers), and
+  `__in.<group>` (with all of their instant, where a frame leaves out peers), of one with frames in
+  GROUPS the rows of its last `instants`, and
 - every row that waits. Of a call whose frame was full by then, it keeps the value,
   `__value.<call>`: what that frame held may go. Of the others, `__done.<call>` is
   false, and the row is in their group, with all that its frame holds.
@@ -53,7 +54,7 @@ class History:
 
     @property
     def deep(self) -> tuple[PartitionGroup, ...]:
-        return tuple(group for group in self.groups.each if group.depth)
+        return tuple(group for group in self.groups.each if group.deep)
 
     @property
     def valued(self) -> tuple[FrameCall, ...]:
@@ -78,7 +79,7 @@ class History:
 
     def of(self, group: PartitionGroup, rows: pl.DataFrame) -> pl.DataFrame:
         """Those of `rows` that are the group's: the last of each partition."""
-        if not group.depth:
+        if not group.deep:
             return rows.clear()
         return rows.filter(pl.col(f"{IN}{group.number}").fill_null(False))
 
@@ -135,12 +136,16 @@ class History:
         stores[STORE].expire(generation)
 
     def _last(self, rows: pl.DataFrame, group: PartitionGroup) -> pl.Series:
-        """Whether a row is within the last `depth` of the group's rows of its partition."""
+        """Whether a row is within the last `depth` of the group's rows of its partition, or of its
+        last `instants`."""
         own = rows.with_row_index(_NTH).filter(pl.col(f"{IN}{group.number}"))
         by = list(group.partition)
         behind = pl.len() - pl.int_range(pl.len())
         edge = pl.col(TS).tail(group.depth).min()
         last = pl.col(TS) >= edge if group.peers else behind <= group.depth
+        if group.instants:
+            instants = pl.col(TS).rank("dense", descending=True)
+            last = last.fill_null(False) | (instants <= group.instants)
         kept = own.filter(last.over(by) if by else last)[_NTH]
         mask = np.zeros(len(rows), dtype=np.bool_)
         mask[kept.to_numpy()] = True

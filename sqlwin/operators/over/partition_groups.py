@@ -4,6 +4,9 @@
     after      RANGE: microseconds after it
     back       ROWS: rows of the partition before a row; as with `reach`
     ahead      ROWS: rows after it
+    instants_back, instants_ahead
+               GROUPS: instants of the partition before a row and after it that hold these groups;
+               with further keys they hold more
     based      calls that are unbounded before: a base stands for rows that are not read
 
 Where some frame has no end, or some order does not begin with event time, no row is ever full, so
@@ -59,10 +62,36 @@ class PartitionGroup:
     def ahead(self) -> int:
         return max((_after(f) for f in self._frames(Unit.ROWS)), default=0)
 
+    @cached_property
+    def instants_back(self) -> int:
+        return max((_before(f) for f in self._frames(Unit.GROUPS)), default=0)
+
+    @cached_property
+    def instants_ahead(self) -> int:
+        return max((_after(f) for f in self._frames(Unit.GROUPS)), default=0)
+
     @property
     def depth(self) -> int:
         """How many rows of a partition a ROWS frame may still want when their time is over."""
         return self.back + self.ahead
+
+    @property
+    def instants(self) -> int:
+        """How many instants of a partition a frame in GROUPS may still want then."""
+        return self.instants_back + self.instants_ahead
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether rows before a row are counted, however old."""
+        return self.back > 0 or self.instants_back > 0
+
+    @property
+    def looks_ahead(self) -> bool:
+        return self.ahead > 0 or self.instants_ahead > 0
+
+    @property
+    def deep(self) -> bool:
+        return self.depth > 0 or self.instants > 0
 
     @cached_property
     def counting(self) -> tuple[FrameCall, ...]:
@@ -73,9 +102,9 @@ class PartitionGroup:
 
     @cached_property
     def peers(self) -> bool:
-        """Whether rows of one instant must stay together, for a frame leaves them out, or their
-        positions do not order them."""
-        return bool(self.order) or any(
+        """Whether rows of one instant must stay together, for a frame leaves them out or counts
+        them as one, or their positions do not order them."""
+        return bool(self.order or self.instants) or any(
             c.frame.exclude in (Exclude.GROUP, Exclude.TIES) for c in self.counting
         )
 
@@ -146,7 +175,7 @@ def _before(frame: Frame) -> int:
 
 
 def _waits(frame: Frame) -> bool:
-    return frame.unit is Unit.ROWS and _after(frame) > 0
+    return frame.unit is not Unit.RANGE and _after(frame) > 0
 
 
 def _after(frame: Frame) -> int:

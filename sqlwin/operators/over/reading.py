@@ -2,8 +2,9 @@
 
 For RANGE that is what lies within `reach` before them and `after` behind. For ROWS
 each partition's rows are read since the slice that holds its `back`-th row before
-those; where that row is in the history, all of them. What an unbounded frame held
-before its partition's first row comes as a base, and each row counts once.
+those, for GROUPS its `instants_back`-th instant; where that row is in the history, all
+of them. What an unbounded frame held before its partition's first row comes as a base,
+and each row counts once.
 
 A row of the history is read with all rows of its partition, and only for the calls
 whose frames were not full when its time was over; the history has the other values.
@@ -110,11 +111,11 @@ class Reading:
         if self.groups.kept:
             return START
         since = first - self.groups.reach
-        sliced = any(group.based or group.back for group in self.groups.each)
+        sliced = any(group.based or group.looks_back for group in self.groups.each)
         return since // self.width * self.width if sliced else since
 
     def _until(self, last: int) -> int:
-        if self.groups.kept or any(group.ahead for group in self.groups.each):
+        if self.groups.kept or any(group.looks_ahead for group in self.groups.each):
             return END
         return last + self.groups.after + 1
 
@@ -127,11 +128,11 @@ class Reading:
         stores: Stores,
     ) -> Context:
         """The rows that the group's frames of `rows` need, and the base of what comes before."""
-        if not (group.back or group.based) or group.kept:
+        if not (group.looks_back or group.based) or group.kept:
             return main, None
         starts = _keys(group, rows).with_columns(pl.lit(since, pl.Int64).alias(FROM))
         held = self._held(group, starts, stores)
-        if group.back:
+        if group.looks_back:
             older = self._older(group, starts, held, since, stores)
             starts = self._starts(group, starts, older)
             first = pl.col(_FIRST).is_null() | (pl.col(FROM) >= pl.col(_FIRST))
@@ -161,9 +162,8 @@ class Reading:
         self, group: PartitionGroup, keys: pl.DataFrame, older: pl.DataFrame
     ) -> pl.DataFrame:
         """Partitions and the slice since which each is read, NULL for all of it."""
-        nth = pl.when(pl.len() >= group.back).then(pl.col(FROM).tail(group.back).first())
         by: list[str | pl.Expr] = [*group.partition] or [pl.lit(0).alias(ALL)]
-        starts = older.group_by(by).agg(nth.alias(FROM))
+        starts = older.group_by(by).agg(_nth_slice(group).alias(FROM))
         if not group.partition:
             return starts.select(FROM) if len(starts) else _everything()
         return keys.drop(FROM).join(starts, on=group.partition, how="left", nulls_equal=True)
@@ -195,6 +195,20 @@ class Reading:
     ) -> dict[str, pl.Series]:
         around, base = context
         return evaluate(around, calls, which(around, rows), TS, self.stream, base)
+
+
+def _nth_slice(group: PartitionGroup) -> pl.Expr:
+    """Of the rows of a partition the slice of the one that is so far back; NULL where there are
+    fewer, or it is of the history."""
+    counted: list[pl.Expr] = []
+    if group.back:
+        row = pl.col(FROM).tail(group.back).first()
+        counted.append(pl.when(pl.len() >= group.back).then(row))
+    if group.instants_back:
+        instant = pl.col(TS).rank("dense", descending=True) == group.instants_back
+        counted.append(pl.col(FROM).filter(instant).first())
+    known = pl.all_horizontal(each.is_not_null() for each in counted)
+    return pl.when(known).then(pl.min_horizontal(counted))
 
 
 def stored(stores: Stores, lo: int = START, hi: int = END) -> pl.DataFrame:

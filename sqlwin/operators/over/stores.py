@@ -116,7 +116,9 @@ class OverStores:
         if self.never_full:
             return 0.0  # they stay where they are
         groups = self.reading.groups.each
-        return sum(group.depth * load.keys_if(bool(group.partition)) for group in groups)
+        return sum(
+            (group.depth + group.instants) * load.keys_if(bool(group.partition)) for group in groups
+        )
 
     def _slices(self, load: Load) -> Records:
         """A record for each partition and slice of the row store."""

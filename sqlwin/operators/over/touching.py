@@ -1,6 +1,6 @@
 """Which windows a batch touches: those whose frames hold other rows than before.
 
-Under RANGE these lie within the frames' length of a new row. Under ROWS they lie
+Under RANGE these lie within the frames' length of a new row. Under ROWS and GROUPS they lie
 within so many rows of its partition, so all rows there are looked at; as they are in an order
 that does not begin with event time. A row whose
 followers a late row completes has become full, and is touched even where its frame
@@ -105,7 +105,7 @@ class Touching:
         """Rows that may be touched, in order."""
         calls = self.reading.groups.calls
         frames = [call.frame.in_time for call in calls]
-        if any(f.unit is Unit.ROWS for f in frames) or not all(c.timed for c in calls):
+        if any(f.unit is not Unit.RANGE for f in frames) or not all(c.timed for c in calls):
             return self._of_partition(self.reading.all_rows(stores), batch)
         lo, hi = bounds(batch[TS])
         after = [frame.preceding for frame in frames]

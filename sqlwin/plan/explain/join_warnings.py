@@ -88,8 +88,8 @@ def _endless(join: Join, sides: list[str]) -> Iterator[str]:
         yield f"that {row} has no match is final only at the end of input, as no window ends"
     never_emitted = [side for side in unmatched if side in ttls]
     if never_emitted and join.policy.early is None:
-        rows = named(join, never_emitted)
-        evicted = f"rows of {rows} without a match are evicted and never emitted"
+        unsent = named(join, never_emitted)
+        evicted = f"rows of {unsent} without a match are evicted and never emitted"
         yield f"{evicted}, as EMIT names no EARLY"
 
 

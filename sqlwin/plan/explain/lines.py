@@ -254,7 +254,7 @@ def _bound(bounds: int | None, unit: Unit, side: str, other: str) -> str:
         return f"unbounded {side}"
     if bounds == 0:
         return "current row"
-    amount = str(abs(bounds)) if unit is Unit.ROWS else format_duration(abs(bounds))
+    amount = format_duration(abs(bounds)) if unit is Unit.RANGE else str(abs(bounds))
     return f"{amount} {side if bounds > 0 else other}"
 
 

@@ -12,12 +12,18 @@ from sqlwin.plan.ir.matches import MatchRecognize, Term, looks_back
 def line(node: MatchRecognize) -> str:
     by = f" by [{', '.join(node.partition)}]" if node.partition else ""
     measures = ", ".join(f"{term.name} = {_term(term)}" for term in node.measures)
-    return f"MatchRecognize ({spelled(node.pattern)}){by}{f' [{measures}]' if measures else ''}"
+    rows = f" all rows [{', '.join(node.kept)}]" if node.all_rows is not None else ""
+    read = f" [{measures}]" if measures else ""
+    return f"MatchRecognize ({spelled(node.pattern)}){by}{rows}{read}"
 
 
 def _term(term: Term) -> str:
+    return f"final {_read(term)}" if term.final else _read(term)
+
+
+def _read(term: Term) -> str:
     """
-    >>> _term(Navigation("x", "price", "a", offset=1, back=2)), _term(Navigation("y", None))
+    >>> _read(Navigation("x", "price", "a", offset=1, back=2)), _read(Navigation("y", None))
     ('prev(last(a.price, 1), 2)', 'classifier()')
     """
     if not isinstance(term, Navigation):
@@ -27,7 +33,7 @@ def _term(term: Term) -> str:
         args = ", ".join(of + arg for arg in call.args) or f"{of}*"
         return f"{call.function}({'distinct ' * call.distinct}{args}){where}"
     if term.column is None:
-        return "classifier()"
+        return f"classifier({term.variable or ''})"
     value = term.column if term.variable is None else f"{term.variable}.{term.column}"
     row = f"{'first' if term.first else 'last'}({value}{f', {term.offset}' * (term.offset > 0)})"
     return f"prev({row}, {term.back})" if term.back else row
@@ -40,11 +46,24 @@ def facts(node: MatchRecognize) -> Iterator[str]:
     for condition in node.conditions:
         known = "of each row" if condition.of_rows else "of the match so far"
         yield f"Define: {condition.variable} as {condition.written}, {known}"
+    for name, members in sorted(_subsets(node).items()):
+        yield f"Subset: {name} = {', '.join(members)}"
+    if node.all_rows is not None:
+        yield f"Rows: all of a match, {node.all_rows.value}"
     after = node.after
     to = f"{after.skip.value} {after.variable}" if after.variable else after.skip.value
     yield f"After a match: skip {to}"
     if node.within is not None:
         yield f"Within: {format_duration(node.within)} from the first row of a match to its last"
+
+
+def _subsets(node: MatchRecognize) -> dict[str, tuple[str, ...]]:
+    """Those that are read."""
+    terms = (*node.measures, *(term for each in node.conditions for term in each.terms))
+    found = {term.variable: term.members for term in terms if term.members and term.variable}
+    if node.after.variable and node.after.members:
+        found[node.after.variable] = node.after.members
+    return found
 
 
 def full(node: MatchRecognize) -> str:
@@ -63,4 +82,7 @@ def warnings(node: MatchRecognize) -> Iterator[str]:
     back = looks_back(node)
     if back and node.partition:
         rows = "the last row of every partition is" if back == 1 else f"the last {back} rows are"
-        yield f"{rows} kept for PREV{', of every partition' * (back > 1)}, so state grows with keys"
+        read = (*node.measures, *(term for each in node.conditions for term in each.terms))
+        prev = any(isinstance(term, Navigation) and term.back for term in read)
+        of = f"{'PREV' if prev else '^'}{', of every partition' * (back > 1)}"
+        yield f"{rows} kept for {of}, so state grows with keys"

@@ -202,6 +202,10 @@ def _waiting(window: OverAggregate) -> Iterator[str]:
     if rows > 0:
         follow = f"the {rows} rows that follow" if rows > 1 else "the row that follows"
         yield f"a row waits for {follow} it in its partition, which may be long in coming"
+    groups = max((f.following or 0 for f in frames if f.unit is Unit.GROUPS), default=0)
+    if groups > 0:
+        follow = f"the {groups} groups of peers" if groups > 1 else "the group of peers"
+        yield f"a row waits for {follow} behind it in its partition, which may be long in coming"
 
 
 def _silence(window: WindowAggregate) -> Iterator[str]:

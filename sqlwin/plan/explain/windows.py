@@ -256,4 +256,7 @@ def _row_full(window: OverAggregate) -> str:
     rows = max((f.following or 0 for f in frames if f.unit is Unit.ROWS), default=0)
     waits = [f"{format_duration(time)} more"] * (time > 0)
     waits += [f"the {rows} rows after it" if rows > 1 else "the row after it"] * (rows > 0)
+    groups = max((f.following or 0 for f in frames if f.unit is Unit.GROUPS), default=0)
+    behind = f"{groups} groups" if groups > 1 else "group"
+    waits += [f"the {behind} of peers after it"] * (groups > 0)
     return " and ".join(["when the watermark passes the row", *waits])

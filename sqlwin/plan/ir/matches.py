@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sqlwin.patterns import AfterMatch, Navigation, Pattern
+from sqlwin.added import ADDED
+from sqlwin.patterns import AfterMatch, AllRows, Navigation, Pattern, Start, contains
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.streams import Scalar
 from sqlwin.policies import Policy
@@ -21,10 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MatchAggregate:
-    """An aggregate over the rows of a match that are mapped to a variable; None: all."""
+    """An aggregate over the rows of a match that are mapped to a variable; None: all.
+
+    members: the variables of a SUBSET of that name. final: of the whole match, and not of it so
+    far.
+    """
 
     aggregate: Aggregate
     variable: str | None
+    members: tuple[str, ...] = field(default=(), repr=False, metadata=ADDED)
+    final: bool = field(default=False, repr=False, metadata=ADDED)
 
     @property
     def name(self) -> str:
@@ -61,6 +68,9 @@ class MatchRecognize:
     microseconds, between the first row of a match and its last, at most; None: any. measures: what
     is read of a match. Output: `partition`, then the measures. A match is known by its partition
     and the position of its first row.
+
+    all_rows: there is a row for each row of a match, which has the columns `kept`, too, behind
+    `partition`; it is known by its own position besides.
     """
 
     input: Node
@@ -71,13 +81,15 @@ class MatchRecognize:
     after: AfterMatch
     within: int | None
     policy: Policy
+    all_rows: AllRows | None = field(default=None, repr=False, metadata=ADDED)
+    kept: tuple[str, ...] = field(default=(), repr=False, metadata=ADDED)
 
     @cached_property
     def schema(self) -> Schema:
         below = {column.name: column for column in self.input.schema}
         types = {column.name: column.type for column in self.input.schema}
         return (
-            *(below[key] for key in self.partition),
+            *(below[key] for key in (*self.partition, *self.kept)),
             *(Column(term.name, type_of(term, types)) for term in self.measures),
         )
 
@@ -102,6 +114,7 @@ def columns_read(terms: tuple[Term, ...]) -> Iterator[str]:
 
 
 def looks_back(node: MatchRecognize) -> int:
-    """How many rows before a match it looks at: PREV of its first row."""
+    """How many rows before a match it looks at: PREV of its first row, or whether there is one."""
     terms = (*node.measures, *(term for each in node.conditions for term in each.terms))
-    return max((term.back for term in terms if isinstance(term, Navigation)), default=0)
+    anchored = int(contains(node.pattern, Start))
+    return max(anchored, *(term.back for term in terms if isinstance(term, Navigation)), 0)

@@ -39,4 +39,4 @@ def reaches_back(plan: Node) -> bool:
 
 def _waits(frame: Frame) -> bool:
     """For rows to follow, however long."""
-    return frame.following is None or (frame.unit is Unit.ROWS and frame.following > 0)
+    return frame.following is None or (frame.unit is not Unit.RANGE and frame.following > 0)

@@ -76,4 +76,4 @@ def keeps_keys(window: Unranked) -> bool:
     if counts(window):
         return bool(bucket_keys(window))
     calls = window.calls if isinstance(window, OverAggregate) else ()
-    return any(call.partition and call.frame.in_time.unit is Unit.ROWS for call in calls)
+    return any(call.partition and call.frame.in_time.unit is not Unit.RANGE for call in calls)

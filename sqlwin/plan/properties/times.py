@@ -152,6 +152,9 @@ def _as_below(
 
 def _matched(plan: MatchRecognize, name: str) -> int | None:
     """Of a time of one of its rows: a match is full when WITHIN is over, at the latest."""
+    if name in plan.kept:
+        own = delay(plan.input, name)
+        return None if plan.within is None else _plus(own, plan.within + 1)
     term = next((term for term in plan.measures if term.name == name), None)
     if not isinstance(term, Navigation) or term.column is None or term.back or plan.within is None:
         return None

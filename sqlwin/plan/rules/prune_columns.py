@@ -122,8 +122,9 @@ def _over(node: OverAggregate, read: frozenset[str]) -> OverAggregate:
 def _match(node: MatchRecognize, read: frozenset[str]) -> MatchRecognize:
     used = tuple(term for term in node.measures if term.name in read)
     conditions = [name for each in node.conditions for name in columns_read(each.terms)]
-    below = frozenset((*node.partition, *conditions, *columns_read(used)))
-    return replace(node, measures=used, input=_needed(node.input, below))
+    kept = tuple(name for name in node.kept if name in read)
+    below = frozenset((*node.partition, *kept, *conditions, *columns_read(used)))
+    return replace(node, measures=used, kept=kept, input=_needed(node.input, below))
 
 
 def _inputs(aggregates: tuple[Aggregate, ...] | list[Aggregate]) -> set[str]:

@@ -44,11 +44,12 @@ def matcher(
         stream,
         polars_schema(window.input.schema),
         window.partition,
-        Matching(window.pattern, conditions, window.after, window.within),
+        Matching(window.pattern, conditions, window.after, window.within, window.all_rows),
         _reading(window.measures, window, folding),
         tuple(polars_type(type_of(term, types)) for term in window.measures),
         window.policy,
         update_before,
+        window.kept,
     )
 
 
@@ -62,7 +63,9 @@ def _reading(terms: tuple[Term, ...], window: MatchRecognize, folding: Folding) 
         tuple(
             term
             if isinstance(term, Navigation)
-            else FoldTerm(folding(term.aggregate, window.input), term.variable)
+            else FoldTerm(
+                folding(term.aggregate, window.input), term.variable, term.members, term.final
+            )
             for term in terms
         )
     )

@@ -1,4 +1,4 @@
-"""A batch on the driver: the results of each query, its errors and what its operators did."""
+"""A batch on the driver: the results of each query, its errors, what its operators did."""
 
 from __future__ import annotations
 

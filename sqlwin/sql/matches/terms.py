@@ -18,8 +18,9 @@ from sqlwin.plan.ir.matches import Condition, MatchAggregate, Term, type_of
 from sqlwin.plan.ir.streams import column_of
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql.expressions.calls import call_at
-from sqlwin.sql.expressions.scalars import Expr, column, parsed, place
+from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, word_range
 from sqlwin.sql.expressions.trees import copied, rewritten
+from sqlwin.sql.matches.clauses import Names
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.relation import condition
 from sqlwin.sql.relations.scope import Scope
@@ -49,16 +50,21 @@ def _for_sqlglot(run: ast.Run) -> ast.Run:
 
 @dataclass
 class Terms:
-    """variables: by their names in lower case. found: the terms so far; those of one query that
-    are alike are one."""
+    """finals: whether FINAL and RUNNING differ, for each row of a match is given. found: the terms
+    so far; those of one query that are alike are one."""
 
     below: Below
     scope: Scope
-    variables: dict[str, str]
+    names: Names
+    finals: bool = False
     found: dict[Term, Term] = field(default_factory=dict)
 
     def condition(self, variable: str, run: ast.Run) -> Condition:
         """QueryError where it is no condition."""
+        final = next((each for each in _CALLED.finditer(run.text) if _says_final(each)), None)
+        if final is not None:
+            message = "FINAL stands in MEASURES: a condition is of the match so far"
+            raise QueryError(message, run.at(*final.span("when")), legal="LAST(a.price)")
         found, self.found = self.found, {}
         tree = self.over(run)
         terms = tuple(self.found.values())
@@ -78,7 +84,8 @@ class Terms:
 
     def _over(self, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if isinstance(node, exp.Anonymous) and node.name.upper() in _NAVIGATIONS:
-            return self._named(self._navigation(node, run), wanted)
+            final = self.finals and _is_final(node, run)
+            return self._named(replace(self._navigation(node, run), final=final), wanted)
         if isinstance(node, exp.Anonymous) and node.name.upper() in _REFUSED:
             message, legal = _REFUSED[node.name.upper()]
             raise QueryError(message, place(node, run), legal=legal)
@@ -104,9 +111,7 @@ class Terms:
             return self._of_row(node, run)
         name = node.name.upper()
         if name == "CLASSIFIER":
-            if node.expressions:
-                raise QueryError("CLASSIFIER takes no argument", place(node, run), legal=LEGAL)
-            return Navigation("", None)
+            return self._classifier(node, run)
         if name == "MATCH_ROWTIME":
             return Navigation("", self._event_time(node, run))
         inner, offset = self._operands(node, run)
@@ -115,6 +120,15 @@ class Terms:
             made = self._navigation(inner, run) if called else self._of_row(inner, run)
             return replace(made, back=1 if offset is None else offset)
         return replace(self._of_row(inner, run), first=name == _FIRST, offset=offset or 0)
+
+    def _classifier(self, node: exp.Anonymous, run: ast.Run) -> Navigation:
+        given, *more = node.expressions or [None]
+        known = None if given is None else self.names.find(given.name)
+        plain = isinstance(given, exp.Column) and len(given.parts) == 1
+        if more or (given is not None and (known is None or not plain)):
+            message = "CLASSIFIER takes no argument, or a variable"
+            raise QueryError(message, place(node, run), legal=LEGAL)
+        return Navigation("", None, known, members=self.names.members(known))
 
     def _operands(self, node: exp.Anonymous, run: ast.Run) -> tuple[Expr, int | None]:
         """The expression of FIRST, LAST or PREV, and the number behind it."""
@@ -136,7 +150,8 @@ class Terms:
         if not list(resolved.find_all(exp.Column)) or self._calls(resolved, run):
             message = "FIRST, LAST and PREV take a value of one row"
             raise QueryError(message, place(tree, run), legal=LEGAL)
-        return Navigation("", self.below.add(resolved, run, "value"), variable)
+        name = self.below.add(resolved, run, "value")
+        return Navigation("", name, variable, members=self.names.members(variable))
 
     def _calls(self, tree: Expr, run: ast.Run) -> bool:
         return any(
@@ -164,7 +179,9 @@ class Terms:
         if call.over is not None:
             message = "OVER cannot stand in MATCH_RECOGNIZE"
             raise QueryError(message, place(node, run), legal=LEGAL)
-        return MatchAggregate(self.below.aggregate(call, run), variable)
+        made = self.below.aggregate(call, run)
+        final = self.finals and _is_final(node, run)
+        return MatchAggregate(made, variable, self.names.members(variable), final)
 
     # Variables.
 
@@ -180,7 +197,7 @@ class Terms:
 
     def _variable(self, node: exp.Column) -> str | None:
         first, *rest = node.parts
-        return self.variables.get(first.name.lower()) if rest else None
+        return self.names.find(first.name) if rest else None
 
     def _unqualified(self, node: Expr) -> Expr:
         if not isinstance(node, exp.Column) or self._variable(node) is None:
@@ -190,6 +207,20 @@ class Terms:
         return exp.Column(
             **dict(zip(("this", "table", "db"), reversed(node.parts[1:]), strict=False))
         )
+
+
+def _says_final(found: re.Match[str]) -> bool:
+    return (found["when"] or "").upper() == "FINAL"
+
+
+def _is_final(node: Expr, run: ast.Run) -> bool:
+    """Whether FINAL stands before the call, which may have a FILTER behind it."""
+    while isinstance(node, exp.Filter | exp.IgnoreNulls | exp.WithinGroup):
+        node = node.this
+    found = word_range(node, run)
+    if found is None:
+        return False
+    return re.search(r"\bFINAL\s+\Z", run.original[: found[0]], re.IGNORECASE) is not None
 
 
 _NAVIGATIONS = (_FIRST, _LAST, "PREV", "CLASSIFIER", "MATCH_ROWTIME")

@@ -14,20 +14,20 @@ from sqlwin.errors import QueryError
 from sqlwin.sql.text import ast
 
 
-def alike(created: ast.CreateStream, known: Mapping[str, ast.CreateStream]) -> ast.CreateStream:
+def alike(
+    created: ast.CreateStream, like: ast.Like, known: Mapping[str, ast.CreateStream]
+) -> ast.CreateStream:
     """The declaration with what it has of another; QueryError where there is none."""
-    if created.like is None:
-        return created
-    other = known.get(created.like.name.text.lower())
+    other = known.get(like.name.text.lower())
     if other is None:
-        name = created.like.name
+        name = like.name
         legal = ", ".join(each.name.text for each in known.values()) or "CREATE STREAM … first"
         raise QueryError(f"no stream or table is called {name.text}", name.span, legal=legal)
     own = {column.name.text.lower() for column in created.columns}
     columns = (c for c in other.columns if c.name.text.lower() not in own)
     options = dict(created.options)
     connector = options.get("connector")
-    taken = dict(other.options) if created.like.options else {}
+    taken = dict(other.options) if like.options else {}
     if connector not in (None, taken.get("connector")):
         taken = {}
     return replace(

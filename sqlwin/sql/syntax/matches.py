@@ -29,7 +29,7 @@ CLAUSES = (
     ("AFTER MATCH SKIP", r"AFTER\s+MATCH\s+SKIP\b"),
     ("PATTERN", r"PATTERN(?=\s*\()"),
     ("WITHIN", r"WITHIN(?=\s+(?:INTERVAL\b|['\d]))"),
-    ("SUBSET", r"SUBSET\b(?=\s+\w+\s*=)"),
+    ("SUBSET", r"SUBSET\b(?=\s+(?:\w+|`(?:[^`]|``)+`)\s*=)"),
     ("DEFINE", r"DEFINE\b(?=\s+\S+\s+AS\b)"),
 )
 """In the order in which they stand."""
@@ -38,6 +38,7 @@ _WORDS = "|".join(rf"(?<![\w.])(?P<_{number}>{text})" for number, (_, text) in e
 _TOKEN = re.compile(rf"(?P<quoted>{QUOTED})|(?P<open>\()|(?P<close>\))|{_WORDS}", re.I | re.S)
 _ALIAS = re.compile(r"\s+AS\s+(?P<name>`(?:[^`]|``)+`|[^\W\d]\w*)\s*\Z", re.I)
 _DEFINED = re.compile(r"(?P<name>`(?:[^`]|``)+`|[^\W\d]\w*)\s+AS\b", re.I)
+_SUBSET = re.compile(r"(?P<name>`(?:[^`]|``)+`|[^\W\d]\w*)\s*=")
 
 
 def match_recognize(run: ast.Run, span: Span) -> ast.MatchRecognize:
@@ -51,10 +52,9 @@ def match_recognize(run: ast.Run, span: Span) -> ast.MatchRecognize:
     for word in ("PATTERN", "ORDER BY"):
         if word not in given:
             raise QueryError(f"MATCH_RECOGNIZE needs {word}", span, legal=LEGAL)
-    if "SUBSET" in given:
-        message = "SUBSET is not supported yet"
-        legal = "a column without a variable is of all of them; LAST(a.x), LAST(b.x)"
-        raise QueryError(message, given["SUBSET"].span, legal=legal)
+    if "ONE ROW PER MATCH" in given and "ALL ROWS PER MATCH" in given:
+        message = "a match gives one row or all, not both"
+        raise QueryError(message, given["ALL ROWS PER MATCH"].span, legal="ALL ROWS PER MATCH")
     pattern = bracketed(given["PATTERN"])
     if pattern is None:
         raise QueryError("a pattern stands in brackets", given["PATTERN"].span, legal="(a b+ c)")
@@ -67,7 +67,8 @@ def match_recognize(run: ast.Run, span: Span) -> ast.MatchRecognize:
         tuple(_definition(each) for each in _listed(given, "DEFINE")),
         given.get("AFTER MATCH SKIP"),
         given.get("WITHIN"),
-        given["ALL ROWS PER MATCH"].span if "ALL ROWS PER MATCH" in given else None,
+        given.get("ALL ROWS PER MATCH"),
+        tuple(_subset(each) for each in _listed(given, "SUBSET")),
     )
 
 
@@ -89,8 +90,8 @@ def _clauses(inside: ast.Run) -> dict[str, ast.Run]:
         last = _NUMBERED[word]
         own = part(inside, end, until)
         made[word] = own if own.text else part(inside, start, end)
-        alone = word.endswith("PER MATCH")
-        if alone == bool(own.text):
+        alone = word == "ONE ROW PER MATCH"
+        if alone == bool(own.text) and word != "ALL ROWS PER MATCH":
             message = f"{word} ends here" if alone else f"something is missing behind {word}"
             raise QueryError(message, own.span if alone else at, legal=LEGAL)
     return made
@@ -117,6 +118,15 @@ def _measure(run: ast.Run) -> tuple[ast.Run, ast.Name]:
         raise QueryError("a measure has a name", run.span, legal="LAST(a.price) AS price")
     name = ast.Name(unquoted(alias["name"]), run.at(*alias.span("name")))
     return part(run, 0, alias.start()), name
+
+
+def _subset(run: ast.Run) -> tuple[ast.Name, ast.Run]:
+    head = _SUBSET.match(run.text)
+    members = None if head is None else bracketed(run, head.end())
+    if head is None or members is None or not members.text:
+        message = "SUBSET gives variables a name"
+        raise QueryError(message, run.span, legal="SUBSET u = (a, b), v = (b, c)")
+    return ast.Name(unquoted(head["name"]), run.at(*head.span("name"))), members
 
 
 def _definition(run: ast.Run) -> tuple[ast.Name, ast.Run]:

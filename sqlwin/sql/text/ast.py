@@ -173,8 +173,9 @@ class WindowCall:
 
 @dataclass(frozen=True)
 class MatchRecognize:
-    """The clauses of MATCH_RECOGNIZE, by their places. all_rows: of ALL ROWS PER MATCH. after: what
-    stands behind AFTER MATCH SKIP. pattern: what its brackets hold."""
+    """The clauses of MATCH_RECOGNIZE, by their places. all_rows: what stands behind ALL ROWS PER
+    MATCH, or these words. after: what stands behind AFTER MATCH SKIP. pattern: what its brackets
+    hold. subsets: each with what its brackets hold."""
 
     span: Span
     partition: tuple[Run, ...]
@@ -184,7 +185,8 @@ class MatchRecognize:
     define: tuple[tuple[Name, Run], ...]
     after: Run | None = None
     within: Run | None = None
-    all_rows: Span | None = None
+    all_rows: Run | None = None
+    subsets: tuple[tuple[Name, Run], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ keys, and a distance in RANGE, which is one of event time, makes no sense.
 | none                | the whole partition; refused                           |
 | `price`             | RANGE, all before and the peers; ROWS, two before      |
 
+A frame in GROUPS counts groups of peers, the row's own being number 0.
+
 An order that does not begin with event time is as it is written, never mirrored. With a single
 key, a number or a time, a distance in RANGE is one along that key.
 """
@@ -76,10 +78,14 @@ def frame_of(spec: ast.Spec, time: Time | None) -> Frame | None:
     if spec.frame is None:
         return _excluding(time.frame(time.unit, None, 0), exclude, time)
     unit = _unit(spec.frame)
+    if unit is Unit.GROUPS and time.by_position:  # each row is alone
+        unit = Unit.ROWS
     if unit is Unit.RANGE and (time.by_position or time.keyed):
         _refuse_distance(spec.frame, time)
         unit = time.unit
     extent = _extent(spec.frame, time)
+    if unit is Unit.GROUPS and extent is not None and all(end in (None, 0) for end in extent):
+        unit = Unit.RANGE  # which has the same peers
     return None if extent is None else _excluding(time.frame(unit, *extent), exclude, time)
 
 
@@ -108,9 +114,6 @@ _PEERS = ("UNBOUNDED PRECEDING", "CURRENT ROW", "UNBOUNDED FOLLOWING")
 
 
 def _unit(frame: ast.FrameSpec) -> Unit:
-    if frame.unit == "GROUPS":
-        message = "a frame in GROUPS is not supported yet"
-        raise QueryError(message, frame.span, legal="ROWS or RANGE")
     return Unit(frame.unit)
 
 
@@ -156,7 +159,7 @@ def _extent(frame: ast.FrameSpec, time: Time) -> tuple[int | None, int | None] |
     """How far before the row and after it, as in `Frame`; None of an empty frame. One bound alone
     is the start."""
     unit = _unit(frame)
-    key = None if time.timed or unit is Unit.ROWS else time.key
+    key = time.key if unit is Unit.RANGE and not time.timed else None
     first = _place(frame.start, unit, key)
     last = _place(frame.end, unit, key) if frame.end is not None else 0
     if first is not None and last is not None and first > last:
@@ -210,7 +213,7 @@ def distance(bound: ast.Bound, unit: Unit) -> int:
 
 
 def measured(bound: ast.Bound, unit: Unit) -> int:
-    """Microseconds under RANGE, rows under ROWS."""
+    """Microseconds under RANGE, rows under ROWS, groups of peers under GROUPS."""
     amount = bound.amount
     if amount is None:
         return 0
@@ -221,4 +224,8 @@ def measured(bound: ast.Bound, unit: Unit) -> int:
     if unit is Unit.ROWS and isinstance(amount, ast.Duration):
         legal = "ROWS 5 PRECEDING, or RANGE INTERVAL '5' MINUTE PRECEDING"
         raise QueryError("ROWS counts rows and takes no duration", bound.span, legal=legal)
+    if unit is Unit.GROUPS and isinstance(amount, ast.Duration):
+        legal = "GROUPS 2 PRECEDING, or RANGE INTERVAL '2' MINUTE PRECEDING"
+        message = "GROUPS counts groups of peers and takes no duration"
+        raise QueryError(message, bound.span, legal=legal)
     return amount.micros if isinstance(amount, ast.Duration) else amount.rows

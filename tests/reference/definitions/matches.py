@@ -21,7 +21,17 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.patterns import Choice, Pattern, Repeat, Sequence, Skip, Variable
+from sqlwin.patterns import (
+    AllRows,
+    Choice,
+    Excluded,
+    Pattern,
+    Repeat,
+    Sequence,
+    Skip,
+    Start,
+    Variable,
+)
 from sqlwin.plan.ir.matches import Condition, MatchAggregate, MatchRecognize, Term, type_of
 from sqlwin.policies import Late, end_of_period
 from sqlwin.runtime.rows.scalars import evaluate
@@ -43,8 +53,8 @@ from tests.reference.definitions.window import by_position, comparable, key_text
 from tests.reference.kernels.rows import Row
 
 Place = tuple[Any, ...]
-Way = tuple[tuple[int, str], ...]
-"""Rows by their numbers, each with its variable."""
+Way = tuple[tuple[int, str, bool], ...]
+"""Rows by their numbers, each with its variable, and whether an exclusion leaves it out."""
 Fits = Callable[[str, int, Way], bool]
 FIRST: Place = (START, -(2**31), -(2**63))
 
@@ -53,14 +63,23 @@ def ways(pattern: Pattern, at: int, way: Way, fits: Fits) -> Iterator[Way]:
     """All ways to go on with a pattern at row `at`, the preferred first."""
     if isinstance(pattern, Variable):
         if fits(pattern.name, at, way):
-            yield (*way, (at, pattern.name))
+            yield (*way, (at, pattern.name, False))
+    elif isinstance(pattern, Start):
+        yield from (way,) * (at == 0)
+    elif isinstance(pattern, Excluded):
+        yield from (_left_out(begun, way) for begun in ways(pattern.part, at, way, fits))
     elif isinstance(pattern, Choice):
         for part in pattern.parts:
             yield from ways(part, at, way, fits)
     elif isinstance(pattern, Sequence):
         yield from _in_order(pattern.parts, at, way, fits)
-    else:
+    elif isinstance(pattern, Repeat):
         yield from _repeated(pattern, 0, at, way, fits)
+
+
+def _left_out(begun: Way, way: Way) -> Way:
+    """Rows behind `way` are left out of what is given."""
+    return way + tuple((row, name, True) for row, name, _ in begun[len(way) :])
 
 
 def _in_order(parts: tuple[Pattern, ...], at: int, way: Way, fits: Fits) -> Iterator[Way]:
@@ -84,6 +103,10 @@ def _repeated(repeat: Repeat, count: int, at: int, way: Way, fits: Fits) -> Iter
         yield way
 
 
+def _means(term: Term, name: str) -> bool:
+    return term.variable is None or name == term.variable or name in term.members
+
+
 @dataclass(frozen=True)
 class Reader:
     """Rows of one partition, as far as they are known, in order."""
@@ -94,15 +117,28 @@ class Reader:
     def value(self, term: Term, way: Way) -> Any:
         if isinstance(term, MatchAggregate):
             call = term.aggregate
-            own = [self.rows[at] for at, name in way if term.variable in (None, name)]
+            own = [self.rows[at] for at, name, _ in way if _means(term, name)]
             how = (call.where, call.params, call.distinct, call.order, call.limit)
             return Value(call.name, call.function, call.args, call.type, *how).of(own, "a match")
+        own_rows = [at for at, name, _ in way if _means(term, name)]
         if term.column is None:
-            return way[-1][1]
-        own_rows = [at for at, name in way if term.variable in (None, name)]
+            return {at: name for at, name, _ in way}[own_rows[-1]] if own_rows else None
         ordered = own_rows if term.first else own_rows[::-1]
         at = ordered[term.offset] - term.back if term.offset < len(ordered) else -1
         return self.rows[at][term.column] if at >= 0 else None
+
+    def lines(self, way: Way, at: int, empty: bool) -> Iterator[tuple[int, Row]]:
+        """Rows of a match, by their numbers, with what is read of each. at: the row of a match
+        without rows, or of none."""
+        node = self.node
+        for place, (row, _, hidden) in enumerate(way):
+            if not hidden:
+                so_far = way[: place + 1]
+                read = {t.name: self.value(t, way if t.final else so_far) for t in node.measures}
+                yield row, {name: self.rows[row][name] for name in node.kept} | read
+        if not way:
+            read = {t.name: self.value(t, way) if empty else None for t in node.measures}
+            yield at, {name: self.rows[at][name] for name in node.kept} | read
 
     def fulfils(self, condition: Condition, way: Way) -> bool:
         types = {column.name: column.type for column in self.node.input.schema}
@@ -115,8 +151,9 @@ class Reader:
 
 @dataclass
 class ReferenceMatches:
-    """shown: by position of the first row its revision, and the values that stand, None where none
-    do. due: of what differs from it. open: of partitions, by their text."""
+    """shown: by position of the first row, with ALL ROWS PER MATCH of the row, too, its revision,
+    and the values that stand, None where none do. due: of what differs from it. open: of
+    partitions, by their text."""
 
     node: MatchRecognize
     stream: str
@@ -204,15 +241,31 @@ class ReferenceMatches:
             over = within is not None and limit is not None and rows[at][TS] + within < limit
             if wanted and limit is not None and not over:
                 return found, position(rows[at])
-            if way is None:
+            if not self._shows(way):
                 at += 1
                 continue
-            values = {name: rows[at][name] for name in self.node.partition}
-            values |= {term.name: reader.value(term, way) for term in self.node.measures}
-            found[position(rows[at])] = values
-            self.keys[position(rows[at])] = key
-            at = self._next(way)
+            first = position(rows[at])
+            keyed: Row = {name: rows[at][name] for name in self.node.partition}
+            for place, values in self._given(reader, way, at):
+                found[(*first, *place)] = {**keyed, **values}
+                self.keys[(*first, *place)] = key
+            at = self._next(way) if way else at + 1
         return found, (END if limit is None else limit, *FIRST[1:])
+
+    def _shows(self, way: Way | None) -> bool:
+        if way:
+            return True
+        rows = self.node.all_rows
+        return rows is AllRows.UNMATCHED or (way == () and rows is AllRows.SHOW_EMPTY)
+
+    def _given(self, reader: Reader, way: Way | None, at: int) -> Iterator[tuple[Place, Row]]:
+        """What is given of a match, with the position of the row where there is one for each."""
+        if self.node.all_rows is None:
+            assert way
+            yield (), {term.name: reader.value(term, way) for term in self.node.measures}
+        else:
+            for row, values in reader.lines(way or (), at, way is not None):
+                yield position(reader.rows[row]), values
 
     def _attempt(self, reader: Reader, start: int) -> tuple[Way | None, bool]:
         """The match that begins at a row, and whether a row was wanted that is not known."""
@@ -227,7 +280,7 @@ class ReferenceMatches:
                 wanted[0] = True
                 return False
             condition = conditions.get(name)
-            return condition is None or reader.fulfils(condition, (*way, (at, name)))
+            return condition is None or reader.fulfils(condition, (*way, (at, name, False)))
 
         way = next(ways(self.node.pattern, start, (), fits), None)
         return way, wanted[0]
@@ -236,7 +289,7 @@ class ReferenceMatches:
         after, (first, last) = self.node.after, (way[0][0], way[-1][0])
         if after.skip is Skip.PAST_LAST_ROW:
             return last + 1
-        own = [at for at, name in way if name == after.variable]
+        own = [at for at, name, _ in way if name == after.variable or name in after.members]
         if after.skip is Skip.NEXT_ROW or not own:
             return first + 1
         return max(own[0] if after.skip is Skip.FIRST else own[-1], first + 1)
@@ -260,7 +313,8 @@ class ReferenceMatches:
 
     def _changes(self, key: str, found: dict[Place, Row], lo: Place, hi: Place) -> list[Row]:
         standing = [at for at, (_, row) in self.shown.items() if row is not None]
-        places = {at for at in (*found, *standing) if lo <= at < hi and self.keys[at] == key}
+        both = (*found, *standing)
+        places = {at for at in both if lo <= at[:3] < hi and self.keys[at] == key}
         out: list[Row] = []
         for at in sorted(places):
             if self._differs(at, found.get(at)):
@@ -276,7 +330,8 @@ class ReferenceMatches:
     def _change(self, at: Place, row: Row | None) -> list[Row]:
         revision, shown = self.shown.get(at, (-1, None))
         self.shown[at] = (revision + 1, row)
-        key = {ROW_KEY: json_array([self.stream, at[1], at[2]]), "__at": at}
+        row_place = at[4:]
+        key = {ROW_KEY: json_array([self.stream, at[1], at[2], *row_place]), "__at": at}
         if row is None:
             return [{**(shown or {}), OP: "-D", REVISION: revision + 1, **key}]
         new = {**row, OP: "+I" if shown is None else "+U", REVISION: revision + 1, **key}
@@ -293,7 +348,7 @@ class ReferenceMatches:
         before = {at: due for at, due in self.due.items() if self.keys[at] == key}
         self.due = {at: due for at, due in self.due.items() if self.keys[at] != key}
         for at in {*found, *(at for at in self.shown if self.keys[at] == key)}:
-            if at < until and self._differs(at, found.get(at)):
+            if at[:3] < until and self._differs(at, found.get(at)):
                 self.due[at] = min(before.get(at, at_once), at_once)
 
     def _late(self, places: list[Place], stores: Stores) -> pl.DataFrame:

@@ -34,7 +34,7 @@ from tests.reference.definitions.values import (
 from tests.reference.definitions.window import MUTE, Window, by_position, key_text, position
 from tests.reference.kernels.aggregates import ordered
 from tests.reference.kernels.rows import Row
-from tests.reference.kernels.windows import frame_of, keyed_frame_of
+from tests.reference.kernels.windows import frame_of, groups_between, keyed_frame_of
 
 Full = Callable[[int], bool]
 Framed = tuple[Value, list[Row]]
@@ -56,7 +56,8 @@ class OverCall:
         return keyed_frame_of(rows, at, self.frame, self.keys)
 
     def full(self, rows: list[Row], at: int) -> Full:
-        return full_when(rows, at, self.frame) if self.timed else lambda mark: False
+        by = (TS, *(key.column for key in self.keys))
+        return full_when(rows, at, self.frame, by) if self.timed else lambda mark: False
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ def in_window(rows: list[Row], keys: tuple[Order, ...], timed: bool = True) -> l
     return sorted(found, key=lambda row: row[TS]) if timed else found
 
 
-def full_when(rows: list[Row], at: int, frame: Frame) -> Full:
+def full_when(rows: list[Row], at: int, frame: Frame, by: tuple[str, ...] = (TS,)) -> Full:
     """From which watermark on no row that is not late can enter the frame of `rows[at]`."""
     if frame.instant:  # no row of another instant is in the partition
         return lambda mark: rows[at][TS] < mark
@@ -173,6 +174,11 @@ def full_when(rows: list[Row], at: int, frame: Frame) -> Full:
     reach = max(frame.following, 0)
     if frame.unit is Unit.RANGE:
         end = rows[at][TS] + reach
+    elif frame.unit is Unit.GROUPS:
+        behind = [n for n in range(at, len(rows)) if groups_between(rows, at, n, by) == reach]
+        if not behind:
+            return lambda mark: False
+        end = rows[behind[0]][TS]
     elif at + reach < len(rows):
         end = rows[at + reach][TS]
     else:

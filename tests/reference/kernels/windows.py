@@ -120,9 +120,19 @@ def _number(value: Any) -> Any:
 
 
 def _inside(rows: Rows, at: int, n: int, frame: Frame, by: tuple[str, ...]) -> bool:
-    off = n - at if frame.unit is Unit.ROWS else _distance(rows, at, n, by)
+    if frame.unit is Unit.GROUPS:
+        off = groups_between(rows, at, n, by)
+    else:
+        off = n - at if frame.unit is Unit.ROWS else _distance(rows, at, n, by)
     begun = frame.preceding is None or -frame.preceding <= off
     return begun and bool(frame.following is None or off <= frame.following)
+
+
+def groups_between(rows: Rows, at: int, n: int, by: tuple[str, ...]) -> int:
+    """How many groups of peers a row is behind another, or before it."""
+    low, high = sorted((at, n))
+    other = sum(not _peers(rows[each], rows[each - 1], by) for each in range(low + 1, high + 1))
+    return other if n >= at else -other
 
 
 def _distance(rows: Rows, at: int, n: int, by: tuple[str, ...]) -> int:

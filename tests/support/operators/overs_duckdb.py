@@ -62,7 +62,7 @@ def _question(
     by = f"PARTITION BY {', '.join(partition)} " if partition else ""
     time = ", ".join((*(["ts"] if timed else []), *map(_key, keys)))
     place = f"{time}, ts, seq"
-    order = time if frame.unit is Unit.RANGE else place
+    order = place if frame.unit is Unit.ROWS else time
     peers = len(keys) + timed > 1 and frame.unit is Unit.RANGE
     unit = "GROUPS" if peers else frame.unit.value
     bounds = (
