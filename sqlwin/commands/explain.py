@@ -13,7 +13,6 @@ from sqlwin.plan.ir.nodes import Query, Script
 from sqlwin.runtime.connectors.option_reader import read_options
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.lowering.explained import explain_script
-from sqlwin.runtime.size.load import load
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,6 +64,8 @@ def _drawn(parsed: Script, format: str) -> str:
 def _load(arguments: argparse.Namespace) -> Load | None:
     given = [arguments.rate, arguments.keys]
     if None not in given:
+        from sqlwin.runtime.size.load import load
+
         return load(arguments.rate, arguments.keys, arguments.width)
     if given != [None, None] or arguments.width is not None:
         raise InputError("--rate and --keys go together: explain q.sql --rate 1000/s --keys 1e6")

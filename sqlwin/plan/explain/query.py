@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlwin.plan.explain import joins, windows
+from sqlwin.plan.explain import windows
 from sqlwin.plan.explain.delivery import delivery
 from sqlwin.plan.explain.lines import line
 from sqlwin.plan.explain.topics import topic
@@ -66,7 +66,12 @@ def _query(query: Query, stores: DeclaredStores, measured: Measured) -> Iterator
 def _stage(plan: Node, stores: DeclaredStores, measured: Measured) -> Iterator[str]:
     yield from _tree(plan, operator_of(plan) or plan, measured.get(plan))
     join, opened = join_of(plan), ", ".join(stores[plan])
-    yield from joins.facts(join, opened) if join is not None else windows.facts(plan, opened)
+    if join is None:
+        yield from windows.facts(plan, opened)
+    else:
+        from sqlwin.plan.explain import joins  # few queries join
+
+        yield from joins.facts(join, opened)
     yield from (f"Warning: {warning}" for warning in warnings_of(plan))
 
 

@@ -76,7 +76,7 @@ def warnings_of(plan: Node) -> Iterator[str]:
     yield from null_comparisons(plan)
     join, found = join_of(plan), window_of(plan)
     if join is not None:
-        from sqlwin.plan.explain.join_warnings import join_warnings  # by need
+        from sqlwin.plan.explain.join_warnings import join_warnings  # few queries join
 
         yield from join_warnings(join)
     elif found is not None:
