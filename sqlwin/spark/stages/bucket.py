@@ -57,8 +57,6 @@ from sqlwin.state.blobs.sqlite_file import TO_DO
 from sqlwin.state.contract import Blobs, SegmentCache
 
 TAKEN = "taken"
-SHARED = 1 << 20
-"""Bytes of the payloads that share a frame."""
 PASSED = (ERRORS, DONE, WARNING, ARRIVED)
 """Kinds of rows that a bucket passes through unchanged."""
 
@@ -117,33 +115,11 @@ class BucketProcessor(StatefulProcessor):
             for frame in rows
             for row in frame.itertuples(index=False)
         ]
-        yield from framed(work(program, stage, label, arrived, self.blobs, self.cache))
+        for row in work(program, stage, label, arrived, self.blobs, self.cache):
+            yield pd.DataFrame({name: [value] for name, value in vars(row).items()})
 
     def close(self) -> None:
         pass
-
-
-def framed(rows: Iterable[Packed], cap: int = SHARED) -> Iterator[pd.DataFrame]:
-    """Small rows share a frame, for each frame is a batch of Arrow on its way to Spark.
-
-    >>> rows = [Packed(0, 0, "results", at, b"12345678") for at in range(5)]
-    >>> [len(frame) for frame in framed(rows, cap=16)]
-    [2, 2, 1]
-    """
-    held: list[Packed] = []
-    size = 0
-    for row in rows:
-        held.append(row)
-        size += len(row.payload)
-        if size >= cap:
-            yield _frame(held)
-            held, size = [], 0
-    if held:
-        yield _frame(held)
-
-
-def _frame(rows: Iterable[Packed]) -> pd.DataFrame:
-    return pd.DataFrame([vars(row) for row in rows])
 
 
 def work(
