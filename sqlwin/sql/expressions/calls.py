@@ -81,7 +81,7 @@ def call_at(node: Expr, run: ast.Run) -> AggregateCall | None:
     known = _signature(inner, run)
     if known is None and inner is node:
         return None
-    if isinstance(inner, exp.Anonymous) and inner.name.lower() not in names():
+    if known is None and isinstance(inner, exp.Anonymous) and inner.name.lower() not in names():
         near = nearest(inner.name.lower(), meant(), ELSEWHERE)
         raise QueryError(f"no function is called {inner.name}{near}", word(inner, run))
     if known is None:

@@ -99,7 +99,7 @@ _KNOWN = (
     _Known(
         "a comma or an operator is missing before {}",
         "product, qty",
-        r"\(\s*\w+\s+\w+",
+        r"\(\s*\w+\s+(?!TO\b)\w+",
     ),
     _Known(
         "{} takes one argument",

@@ -239,7 +239,8 @@ def _counted(node: Expr, run: ast.Run) -> Expr:
     if plain and isinstance(node.parent, exp.Count):
         return node
     call = node.parent
-    if isinstance(call, exp.Anonymous) and call.name.lower() not in names():
+    own = [function.name.lower() for function in run.functions]
+    if isinstance(call, exp.Anonymous) and call.name.lower() not in (*names(), *own):
         near = nearest(call.name.lower(), meant())
         raise QueryError(f"no function is called {call.name}{near}", word(call, run))
     message = "* stands for columns: alone in SELECT, or for rows in COUNT(*)"
