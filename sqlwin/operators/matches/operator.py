@@ -1,12 +1,12 @@
 """MATCH_RECOGNIZE: matches go out when they are decided, and late rows correct them.
 
 A match is known by its first row, and with ALL ROWS PER MATCH each of its rows by both, so what
-becomes of it is a matter of the ledger: other values are
-an update, and a row that begins none any more is retracted. Which matches there are is computed
-anew from rows (`matching`): when the watermark moves, from where a partition was open; when a late
-row comes, from where its attempts begin. What then differs from what stands goes out by LATE; what
-is open again waits until it is decided. Rows that only matches of before have read are evicted, and
-with them what was emitted of these; `progress` says from where on attempts are made.
+becomes of it is a matter of the ledger: other values are an update, and a row that begins none any
+more is retracted. Which matches there are is computed anew from rows (`matching`): when the
+watermark moves, from where a partition was open; when a late row comes, from a match that it cannot
+have (`resuming`). What then differs from what stands goes out by LATE; what is open again waits
+until it is decided. Rows that only matches of before have read are evicted, and with them what was
+emitted of these; `progress` says from where on attempts are made.
 
 | store       | record                                       |
 |-------------|----------------------------------------------|
@@ -39,9 +39,10 @@ from sqlwin.operators.matches.attempts import OLD_OPEN, ROW_PLACE, ROW_TYPES, RO
 from sqlwin.operators.matches.eviction import Eviction
 from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.partitions import Partitions
-from sqlwin.operators.matches.progress import BEGIN, NO_PART, OPEN, Progress, before
+from sqlwin.operators.matches.progress import NO_PART, OPEN, Progress, before
 from sqlwin.operators.matches.progress import STORE as PROGRESS
 from sqlwin.operators.matches.reading import Reading
+from sqlwin.operators.matches.resuming import SINCE, Resuming
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows.stores import emitted
 from sqlwin.policies import Late, Policy
@@ -100,6 +101,10 @@ class PatternMatcher(Results):
     def attempts(self) -> Attempts:
         reads = (self.measures, self.output, self.kept)
         return Attempts(self.partitions, self.matching, *reads)
+
+    @cached_property
+    def resuming(self) -> Resuming:
+        return Resuming(self.partitions, self.matching)
 
     @cached_property
     def eviction(self) -> Eviction:
@@ -164,7 +169,9 @@ class PatternMatcher(Results):
         if touched.is_empty():
             return self.nothing()
         records = self.progress.of(touched, stores, stores.watermark)
-        matches, moved = self.attempts.decided(records, BEGIN if self.corrects else OPEN, stores)
+        if self.corrects:
+            records = self.resuming.after(changed, records, stores)
+        matches, moved = self.attempts.decided(records, SINCE if self.corrects else OPEN, stores)
         if self.corrects:
             self._correct(matches, moved, stores, now)
         out = self._close(matches, moved, stores)
@@ -229,13 +236,13 @@ class PatternMatcher(Results):
         )
         until = tuple(f"__first{n}" for n in range(len(OPEN)))
         known, gone = self._differing(
-            self.partitions.between(matches, first, BEGIN, until),
-            self.partitions.between(stand, first, BEGIN, until),
+            self.partitions.between(matches, first, SINCE, until),
+            self.partitions.between(stand, first, SINCE, until),
             stores,
         )
         changed = pl.concat([known.select(gone.columns), gone])
         settled = (
-            self.partitions.between(stand, first, BEGIN, until)
+            self.partitions.between(stand, first, SINCE, until)
             .filter(pl.col(PENDING) > 0)
             .join(changed, on=list(self.identity), how="anti", nulls_equal=True)
         )
@@ -276,7 +283,8 @@ class PatternMatcher(Results):
         if ids.is_empty():
             return ids.with_columns(pl.lit(None, self.output[n]).alias(n) for n in self.ledger.kept)
         records = self.progress.of(self.partitions.of(ids), stores, stores.watermark)
-        matches, _ = self.attempts.decided(records, BEGIN, stores)
+        records = self.resuming.at(ids, records, stores)
+        matches, _ = self.attempts.decided(records, SINCE, stores)
         on = list(self.identity)
         return ids.join(matches, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
