@@ -17,12 +17,12 @@ from sqlwin.functions.numbers import rounding
 from sqlwin.functions.regex import matching
 from sqlwin.functions.regex.matching import split
 from sqlwin.functions.texts import parts, regex
-from sqlwin.functions.times import formats as time_formats
+from sqlwin.functions.times import by_pattern as times_by_pattern
 from sqlwin.schema import TIMESTAMP
 from tests.functions.evaluating import values
 
 DRAW = random.Random(1)
-MODULES = (cast_strings, cast_times, numbers_as_text, rounding, time_formats)
+MODULES = (cast_strings, cast_times, numbers_as_text, rounding, times_by_pattern)
 ODD = [
     None,
     "",
