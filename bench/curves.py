@@ -134,11 +134,13 @@ def _shares(field: str, shares: tuple[int, ...]) -> tuple[tuple[int, Load], ...]
 LATE, HOT = (0, 1, 10, 50), (0, 10, 50, 90)
 CURVES = {
     "hop": Curve("length", "hop by 1 minute: COUNT, SUM; 20 keys", hop(COUNTED), lengths(LONG)),
-    "hop-median": Curve("length", "the same: MEDIAN", hop(MEDIAN), lengths(LONG)),
+    "hop-median": Curve("length", "hop by 1 minute: MEDIAN; 20 keys", hop(MEDIAN), lengths(LONG)),
     "range": Curve(
         "length", "OVER RANGE: COUNT, SUM, MAX; 20 keys", over(OVER_COUNTED), lengths(LONG)
     ),
-    "range-median": Curve("length", "the same: MEDIAN", over(OVER_MEDIAN), lengths(LONG)),
+    "range-median": Curve(
+        "length", "OVER RANGE: MEDIAN; 20 keys", over(OVER_MEDIAN), lengths(LONG)
+    ),
     "session": Curve(
         "length", "sessions by gap: COUNT, SUM; 1,000 keys", session,
         lengths(replace(LONG, keys=1_000)),

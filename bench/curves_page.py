@@ -34,11 +34,16 @@ def body(found: Mapping[str, Sequence[Point]]) -> str:
         names = [name for name in CURVES if CURVES[name].axis == axis and name in found]
         if not names:
             continue
-        picture = PICTURES / f"scaling_{axis}.svg"
+        picture = PICTURES / f"{plot(axis)}.svg"
         chart(axis, {name: found[name] for name in names}).save(str(picture))
         parts += [f"### {title}\n", f"![{title}, and what a row costs](pictures/{picture.name})\n"]
         parts += [table(axis, {name: found[name] for name in names}), ""]
     return "\n".join(parts)
+
+
+def plot(axis: str) -> str:
+    """The name of its file."""
+    return f"scaling_{axis}"
 
 
 def table(axis: str, found: Mapping[str, Sequence[Point]]) -> str:
@@ -87,7 +92,9 @@ def chart(axis: str, found: Mapping[str, Sequence[Point]]) -> alt.Chart:
             y=alt.Y(
                 "ns:Q", scale=alt.Scale(type="log"), title="nanoseconds of the processor a row"
             ),
-            color=alt.Color("query:N", title=None, legend=alt.Legend(orient="bottom", columns=1)),
+            color=alt.Color(
+                "query:N", title=None, legend=alt.Legend(orient="bottom", columns=1, labelLimit=500)
+            ),
         )
         .properties(width=520, height=240)
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.curves_page import AXES, plot
 from sqlwin.cli import main
 from sqlwin.timeline.chart import spec
 from tests.docs.blocks import PAGES, REPO, SHELL, blocks
@@ -27,9 +28,8 @@ def test_every_image_is_drawn_and_shown() -> None:
         for page in PAGES
         for found in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
     }
-    made = {FOLDER / f"{name}.png" for name in IMAGES} | {
-        FOLDER / f"{name}.svg" for name in WINDOWS
-    }
+    drawn = [*WINDOWS, *(plot(axis) for axis in AXES)]
+    made = {FOLDER / f"{name}.png" for name in IMAGES} | {FOLDER / f"{name}.svg" for name in drawn}
     assert set(FOLDER.iterdir()) == made <= shown
     assert {path.name for path in made if path.stat().st_size >= MOST_BYTES} == set()
 
