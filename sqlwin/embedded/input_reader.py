@@ -117,12 +117,14 @@ class InputReader:
 
     def _find(self, name: str, files: FileProgress, static: bool) -> None:
         """What is there now, once nothing is left of what was found before."""
-        bounded = static or self.chain.streams[name].bounded
+        bounded = self.chain.streams[name].bounded  # and no table that is read again
         if files.left() or (name in self.listed and (bounded or not self.options.follow)):
             return
         self.listed.add(name)
         size = None if static else self._piece_size(self.sources[name])
-        self.sources[name].find(files, self.options.base, size, bounded or self.options.ends)
+        self.sources[name].find(
+            files, self.options.base, size, static or bounded or self.options.ends
+        )
 
     def _piece_size(self, source: Source) -> int | None:
         if not isinstance(source, FileSource):

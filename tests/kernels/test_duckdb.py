@@ -74,7 +74,7 @@ def test_frames(con: duckdb.DuckDBPyConnection, function: str, column: str) -> N
     @one_in(6)
     @given(tables((column,)), st.sampled_from(list(Unit)), st.integers(0, 9))
     def check(rows: list[Row], unit: Unit, preceding: int) -> None:
-        if unit is Unit.RANGE and function in ("first", "last"):
+        if unit is not Unit.ROWS and function in ("first", "last"):
             return  # which of several peers is first, DuckDB does not say
         table = frame_of(rows, (column,))
         frames = frames_of(

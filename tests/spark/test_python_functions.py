@@ -6,9 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sqlwin.spark.program import Program
-
 from sqlwin.python_functions import udf
+from sqlwin.spark.stages.program import Program
 from sqlwin.sql import script
 
 HOME = Path(__file__).parents[2]
@@ -16,7 +15,7 @@ WORKER = """
 import sys
 import pyarrow as pa
 from sqlwin.sandbox.running import run
-from sqlwin.spark.program import load
+from sqlwin.spark.stages.program import load
 
 (query,) = load(sys.stdin.read()).queries
 (text,) = (scalar.duckdb for name, scalar in query.plan.columns if name == "x")

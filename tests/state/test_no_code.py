@@ -42,7 +42,7 @@ def test_nothing_that_runs_what_it_reads_is_imported() -> None:
     runs = {*RUNS, *(f"{call}()" for call in CALLS)}
     found = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py") if _imports(path) & runs}
     assert found == {
-        *("spark/program.py", "spark/workers/early.py", "spark/workers/fork_server.py"),
+        *("spark/stages/program.py", "spark/workers/early.py", "spark/workers/fork_server.py"),
         "sql/syntax/grammar_tables.py",
     }
 

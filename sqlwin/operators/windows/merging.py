@@ -1,8 +1,8 @@
 """Windows put together from panes: each pane into every window that holds it.
 
-A tumbling window is its pane. Where windows overlap little, a pane is repeated for each of them;
-where they overlap much, a day by the minute, windows are ranges of panes and take few pieces each
-(`kernels.pane_ranges`), so that a window costs the logarithm of its panes.
+Where windows overlap little, a pane is repeated for each of them; where they overlap much, a day by
+the minute, windows are ranges of panes and take few pieces each (`kernels.pane_ranges`), so that a
+window costs the logarithm of its panes.
 """
 
 from __future__ import annotations
@@ -39,9 +39,6 @@ def windows_of(
     panes: each of `by` and `__pane` once. wanted: `by` and `__end` of those that are asked for.
     """
     identity = [*by, WINDOW_END]
-    if isinstance(window, Hop) and window.tumbles:
-        alone = _asked_for(ends_of(panes, PANE, window, first, last), identity, wanted)
-        return alone.select(*identity, *(name for name in panes.columns if name not in (*by, PANE)))
     if isinstance(window, Hop | Cumulate) and _overlaps(panes, window, first, last):
         return _of_ranges(panes, by, window, folds, (first, last), wanted)
     held = _asked_for(ends_of(panes, PANE, window, first, last), identity, wanted)

@@ -215,4 +215,4 @@ def _expected(unexpected: UnexpectedInput) -> str:
     """Words that may stand there, the rare ones left out."""
     given = getattr(unexpected, "accepts", None) or getattr(unexpected, "expected", None) or ()
     names = sorted(name for name in given if name not in _QUIET and not name.startswith("__"))
-    return ", ".join(_WORDS.get(name, name.replace("_", " ")) for name in names)
+    return ", ".join(_WORDS.get(name, name.replace("_", " ").strip()) for name in names)

@@ -12,6 +12,7 @@ from sqlwin.windows import Unit
 SPAN = {
     Unit.ROWS: 'ORDER BY "__ts", "__part", "__seq" ROWS BETWEEN {} PRECEDING AND CURRENT ROW',
     Unit.RANGE: 'ORDER BY "__ts" RANGE BETWEEN {} PRECEDING AND CURRENT ROW',
+    Unit.GROUPS: 'ORDER BY "__ts" GROUPS BETWEEN {} PRECEDING AND CURRENT ROW',
 }
 
 
