@@ -14,6 +14,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 
 from sqlwin.errors import QueryError
+from sqlwin.plan.options.settings import DOUBLE_QUOTED
 from sqlwin.sql.syntax.parser import grammar_folder, statements
 from sqlwin.sql.text.depth import refuse_deep, room
 from sqlwin.sql.text.prepared import Prepared, blanked
@@ -38,14 +39,19 @@ class Branch:
 
 def concrete(source: str) -> Branch:
     """QueryError where the text is none of the dialect."""
-    text = blanked(source)
+    named = source
+    if DOUBLE_QUOTED in source:
+        from sqlwin.sql.text.double_quoted import as_names  # by need
+
+        named = as_names(source, filled=True)
+    text = blanked(named)
     try:
         with room():
             refuse_deep(text)
             return _branch(_grammar().parse(text), source, text)
     except UnexpectedInput:
         try:
-            statements(text)
+            statements(blanked(source))
         except QueryError as error:
             raise Prepared(source, text).located(error) from None
         raise

@@ -28,14 +28,18 @@ _PIECE = re.compile(
 )
 
 
-def as_names(text: str) -> str:
+def as_names(text: str, filled: bool = False) -> str:
+    """filled: of names only their extent counts: each is a name as wide, whatever is in it."""
     on = False
 
     def put(found: re.Match[str]) -> str:
         nonlocal on
         if found["set"]:
             on = found["value"].lower() == "true"
-        return _backquoted(found["name"]) if on and found["name"] else found[0]
+        if not on or not found["name"]:
+            return found[0]
+        width = len(found["name"]) - 2
+        return f"`{'x' * width}`" if filled and width else _backquoted(found["name"])
 
     return _PIECE.sub(put, text)
 
