@@ -117,7 +117,7 @@ class InputReader:
 
     def _find(self, name: str, files: FileProgress, static: bool) -> None:
         """What is there now, once nothing is left of what was found before."""
-        bounded = self.chain.streams[name].bounded  # and no table that is read again
+        bounded = self.chain.streams[name].bounded  # tables that are reloaded are not
         if files.left() or (name in self.listed and (bounded or not self.options.follow)):
             return
         self.listed.add(name)

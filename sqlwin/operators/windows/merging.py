@@ -36,12 +36,13 @@ def windows_of(
     """The windows that end at `first` to `last` and hold a pane, merged: `by`, `__end`, what
     panes have.
 
-    panes: each of `by` and `__pane` once. wanted: `by` and `__end` of those that are asked for.
+    panes: each of `by` and `__pane` once. wanted: `by` and `__end` of the only ones to
+    be merged; None: all.
     """
     identity = [*by, WINDOW_END]
     if isinstance(window, Hop | Cumulate) and _overlaps(panes, window, first, last):
         return _of_ranges(panes, by, window, folds, (first, last), wanted)
-    held = _asked_for(ends_of(panes, PANE, window, first, last), identity, wanted)
+    held = _wanted(ends_of(panes, PANE, window, first, last), identity, wanted)
     return merged_by(held, identity, folds)
 
 
@@ -108,12 +109,12 @@ def _of_ranges(
     known = ended.drop(PANE)
     frames = ranges.frames
     if wanted is not None:
-        asked = _asked_for(known.with_row_index(_AT), known.columns, wanted)
-        known, frames = asked.drop(_AT), frames[asked[_AT].to_numpy()]
+        chosen = _wanted(known.with_row_index(_AT), known.columns, wanted)
+        known, frames = chosen.drop(_AT), frames[chosen[_AT].to_numpy()]
     return known.hstack(merged(ordered.drop(*by, PANE), runs, frames, merges(folds)))
 
 
-def _asked_for(
+def _wanted(
     windows: pl.DataFrame, identity: Sequence[str], wanted: pl.DataFrame | None
 ) -> pl.DataFrame:
     if wanted is None:
