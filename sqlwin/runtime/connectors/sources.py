@@ -23,7 +23,7 @@ from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.files.ends import Files
-from sqlwin.runtime.files.file_progress import FileProgress, check_piece, enough
+from sqlwin.runtime.files.file_progress import FileProgress, Generated, check_piece, enough
 from sqlwin.runtime.files.globbing import is_glob, listing
 from sqlwin.runtime.files.names import Names
 from sqlwin.runtime.files.pieces import Piece, copied
@@ -143,7 +143,7 @@ class FileSource:
 
 
 @dataclass(frozen=True)
-class NexmarkSource:
+class NexmarkSource(Generated):
     """Its rows' positions are those of the events, so the number of a split says nothing."""
 
     stream: Stream
@@ -152,25 +152,8 @@ class NexmarkSource:
     def splits(self, base: Path) -> list[str]:
         return self.nexmark.splits
 
-    def name(self, kept: str, base: Path) -> str:
-        return kept
-
-    def split(self, name: str, base: Path) -> str:
-        return name
-
     def weight(self, split: str) -> int:
         return self.nexmark.weight(split)
-
-    def find(
-        self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
-    ) -> bool:
-        return progress.add(self.splits(base), self.weight)
-
-    def batch_end(self, progress: FileProgress, start: int, size: int) -> int:
-        return enough(progress, start, size)
-
-    def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
-        return {}
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         from sqlwin.runtime.files.source import Decoded

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlwin.plan.ir.streams import Stream
-from sqlwin.runtime.files.file_progress import FileProgress, enough
+from sqlwin.runtime.files.file_progress import Generated
 from sqlwin.runtime.files.pieces import Piece
 
 if TYPE_CHECKING:
@@ -19,31 +19,14 @@ WEIGHT = 1
 
 
 @dataclass(frozen=True)
-class InlineSource:
+class InlineSource(Generated):
     stream: Stream
 
     def splits(self, base: Path) -> list[str]:
         return [SPLIT]
 
-    def name(self, kept: str, base: Path) -> str:
-        return kept
-
-    def split(self, name: str, base: Path) -> str:
-        return name
-
     def weight(self, split: str) -> int:
         return WEIGHT
-
-    def find(
-        self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
-    ) -> bool:
-        return progress.add(self.splits(base), self.weight)
-
-    def batch_end(self, progress: FileProgress, start: int, size: int) -> int:
-        return enough(progress, start, size)
-
-    def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
-        return {}
 
     def read(self, piece: Piece, number: int, watermark: int | None = None) -> Decoded:
         from sqlwin.runtime.files.source import Decoded
