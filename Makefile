@@ -8,6 +8,8 @@ WORKERS ?= 2
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --durations 15
 SEED ?= 1
 export PYTHON
+# Where it is set, each process that tests start would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 # The frames of tests are small, and the workers have the cores.
 test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
 # How many examples a property draws, see tests/conftest.py.

@@ -18,7 +18,8 @@ from sqlwin.cli import main
 from tests.docs.blocks import REPO, page_blocks
 
 PAGE = {block.kind: block.text for block in page_blocks(REPO / "docs" / "quickstart.md")}
-ENGINES = ["embedded", pytest.param("spark", marks=[pytest.mark.spark(processes=True)])]
+SPARK = [pytest.mark.spark(processes=True), pytest.mark.long]
+ENGINES = ["embedded", pytest.param("spark", marks=SPARK)]
 FIVE_MINUTES = 300.0
 CHILDREN = resource.RUSAGE_CHILDREN
 

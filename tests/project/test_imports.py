@@ -10,19 +10,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 HOME = Path(__file__).parents[2]
 QUERY = "queries/departures_per_hour.sql"
-TEN_ROWS = """
+STREAM = "CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)"
+COUNTED = """\
+SELECT product, window_start, SUM(value) AS total
+FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY product, window_start"""
+TEN_ROWS = f"""
 import sqlwin
-with sqlwin.query(
-    "CREATE STREAM orders (product STRING, value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts);"
-    "SELECT product, window_start, SUM(value) AS total "
-    "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY product, window_start"
-) as query:
+with sqlwin.query({STREAM + "; " + COUNTED!r}) as query:
     query.push("orders", [
-        {"product": "tea", "value": at, "ts": f"2024-01-01T09:0{at}:10Z"} for at in range(10)])
+        {{"product": "tea", "value": at, "ts": f"2024-01-01T09:0{{at}}:10Z"}} for at in range(10)])
     query.drain()
     assert sum(query.table()["total"].to_pylist()) == 45
 """
@@ -80,6 +81,22 @@ def test_ten_rows_in_process_import_what_their_query_needs() -> None:
     found = imported(TEN_ROWS)
     assert heavy(found) == ["polars", "pyarrow", "sqlglot", "lark", "msgspec"]
     assert own(found) <= RUN
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "parquet"])
+def test_a_run_over_a_file_imports_no_pandas(format: str, tmp_path: Path) -> None:
+    """Arrow imports it by itself where it is given a list or a scalar of Python."""
+    frame = pl.DataFrame({"product": ["tea"], "value": [1], "ts": ["2024-01-01T09:00:00Z"]})
+    if format == "parquet":
+        frame = frame.with_columns(pl.col("ts").str.to_datetime(time_zone="UTC"))
+    file = tmp_path / f"rows.{format}"
+    {"csv": frame.write_csv, "json": frame.write_ndjson, "parquet": frame.write_parquet}[format](
+        file
+    )
+    query = tmp_path / "query.sql"
+    query.write_text(f"{STREAM} WITH (path = '{file}', format = '{format}'); {COUNTED}")
+    found = imported(COMMAND.format(arguments=["run", "--engine", "embedded", str(query)]))
+    assert "pandas" not in found
 
 
 CHECK, EXPLAIN, RUN = 255, 354, 429

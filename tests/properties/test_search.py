@@ -32,6 +32,7 @@ def test_no_case_fails(chunk: Chunk) -> None:
         raise AssertionError(f"{chunk}: in seeds.txt, a search finds the least case") from failure
 
 
+@pytest.mark.long
 def test_seeds_that_failed_hold() -> None:
     failures = {chunk: search(chunk) for chunk in kept()}
     assert not any(failures.values()), failures

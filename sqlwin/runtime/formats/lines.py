@@ -6,6 +6,7 @@ are put together again: `Lines.of` one part, `joined` several.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -60,8 +61,10 @@ def joined(parts: Sequence[Lines], columns: Schema) -> Lines:
 
 
 def is_text(data: bytes) -> bool:
-    """Whether it is UTF-8; Arrow looks ten times as fast as Python."""
-    ends = pa.array([0, len(data)], pa.int64()).buffers()[1]
+    """Whether it is UTF-8; Arrow looks ten times as fast as Python.
+
+    The offsets are packed by hand: `pa.array` of a list would import pandas."""
+    ends = pa.py_buffer(struct.pack("=qq", 0, len(data)))
     whole = pa.Array.from_buffers(pa.large_binary(), 1, [None, ends, pa.py_buffer(data)])
     try:
         whole.cast(pa.large_string())
