@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.made-from-lock
 QUERY ?= queries/departures_per_hour.sql
-WORKERS ?= 2
+WORKERS ?= 3
 # All that starts Spark is in one of them.
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --durations 15
 SEED ?= 1
