@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -52,7 +53,10 @@ def _bound(offset: int | None, unit: str, unbounded: str) -> str:
 
 @st.composite
 def frames(draw: DrawFn) -> Framed:
-    unit = draw(st.sampled_from(["ROWS", "RANGE", "GROUPS"]))
+    unit = draw(st.sampled_from(["ROWS", "RANGE", "GROUPS", "SESSION"]))
+    if unit == "SESSION":
+        gap = draw(st.integers(1, 4))
+        return Framed(unit, -gap, gap, draw(st.sampled_from(EXCLUDED)) if has("exclude") else "")
     if not has("frames") or draw(st.booleans()):
         return Framed(unit, -draw(st.integers(0, 8)), 0)
     if draw(st.integers(0, 15)) == 0:
@@ -72,21 +76,31 @@ Columns = tuple[str, str]
 def framed(draw: DrawFn) -> Columns:
     keys, (call,), frame = draw(partitions()), draw(calls().map(lambda c: c[:1])), draw(frames())
     by = partitioned(keys)
-    if frame.unit == "ROWS" and frame.exclude in (" EXCLUDE GROUP", " EXCLUDE TIES"):
+    if frame.by_hand:
         return call.ours.format(over=f" OVER ({by}{frame.ours})"), _looked_up(keys, call, frame)
     overs = (f" OVER ({by}{frame.ours})", f" OVER ({by}{frame.theirs})")
     return call.ours.format(over=overs[0]), call.theirs.format(over=overs[1])
 
 
 def _looked_up(keys: tuple[str, ...], call: Call, frame: Framed) -> str:
-    """Peers are rows of one instant: DuckDB, told (us, seq) for ROWS, sees none; so by hand."""
     own = " AND ".join(f"r.{key} IS NOT DISTINCT FROM o.{key}" for key in keys) or "true"
     n = f"rn{len(keys)}"
     low = "" if frame.low is None else f" AND r.{n} >= o.{n} + {frame.low}"
     high = "" if frame.high is None else f" AND r.{n} <= o.{n} + {frame.high}"
-    kept = " OR r.seq = o.seq" if frame.exclude == " EXCLUDE TIES" else ""
-    where = f"{own}{low}{high} AND (r.us <> o.us{kept})"
+    if frame.unit == "SESSION":
+        low, high = "", f" AND r.{_session(keys, frame)} = o.{_session(keys, frame)}"
+    kept = {
+        " EXCLUDE CURRENT ROW": " AND r.seq <> o.seq",
+        " EXCLUDE GROUP": " AND r.us <> o.us",
+        " EXCLUDE TIES": " AND (r.us <> o.us OR r.seq = o.seq)",
+    }.get(frame.exclude, "")
+    where = f"{own}{low}{high}{kept}"
     return f"(SELECT {call.theirs.format(over='')} FROM numbered r WHERE {where})"
+
+
+def _session(keys: tuple[str, ...], frame: Framed) -> str:
+    """The column that numbers the sessions of a partition."""
+    return f"sn{len(keys)}_{frame.high}"
 
 
 _BY_TIME, _BY_PLACE = "ORDER BY us", "ORDER BY us, seq"
@@ -239,13 +253,20 @@ def timeless(draw: DrawFn) -> Question:
 def _over(values: list[Columns], where: str, qualify: Columns) -> Question:
     clauses = [f"\nQUALIFY {clause}" if clause else "" for clause in qualify]
     texts = [listed(["id", "ts"], list(side)) for side in zip(*values, strict=True)]
-    numbers = ", ".join(
-        f"row_number() OVER ({partitioned(keys)}{_BY_PLACE}) AS rn{len(keys)}"
-        for keys in ((), ("k",), ("k", "b"))
+    keyed = {
+        len(keys): f"OVER ({partitioned(keys)}{_BY_PLACE})" for keys in ((), ("k",), ("k", "b"))
+    }
+    numbers = ", ".join(f"row_number() {over} AS rn{n}" for n, over in keyed.items())
+    named = re.findall(r"r\.sn(\d)_(\d)", texts[1])
+    sessions = {(keyed[int(n)], int(gap), f"{n}_{gap}") for n, gap in named}
+    begun = "".join(
+        f", coalesce(us - lag(us) {over} > {gap * SECOND}, true)::INT AS bn{name}"
+        for over, gap, name in sorted(sessions)
     )
+    numbers += "".join(f", sum(bn{name}) {over} AS sn{name}" for over, _, name in sorted(sessions))
     select = f"SELECT {texts[0]}\nFROM s{where}{clauses[0]}"
     batch = (
-        f"WITH numbered AS (SELECT *, {numbers} FROM s{where}) "
+        f"WITH numbered AS (SELECT *, {numbers} FROM (SELECT *{begun} FROM s{where})) "
         f"SELECT {texts[1]} FROM numbered o{clauses[1]}"
     )
     return Question(select, batch, 2)

@@ -26,7 +26,16 @@ from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed, word
 from sqlwin.sql.over import ranks, top_n
 from sqlwin.sql.over.above import Carrying, done, needs_over, no_over, plain
 from sqlwin.sql.over.analytic import mirrored, rewritten
-from sqlwin.sql.over.clauses import Key, Named, keys, named_windows, opened, time_of, timed_by
+from sqlwin.sql.over.clauses import (
+    Key,
+    Named,
+    framed,
+    keys,
+    named_windows,
+    opened,
+    time_of,
+    timed_by,
+)
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Relation
@@ -197,9 +206,10 @@ class Window:
         if self.ordered is None:
             message = f"{name} needs ORDER BY in its OVER clause"
             raise QueryError(message, word(node, self.run), legal=call.function.example)
-        if self.spec.frame is not None:
+        frame = framed(self.spec)
+        if frame is not None:
             message = f"{name} takes no frame: it goes by all rows of the partition"
-            raise QueryError(message, self.spec.frame.span, legal=call.function.example)
+            raise QueryError(message, frame.span, legal=call.function.example)
 
     def aggregate(self, call: AggregateCall, node: Expr) -> Expr:
         frame = frame_of(self.spec, self.ordered)

@@ -165,7 +165,7 @@ class WindowRules(Transformer[Token, Any]):
         return Clause("advance", children[0], meta_span(meta))
 
     def session(self, meta: Meta, children: Children) -> Clause:
-        gap, *rest = children
+        gap, *rest = (c for c in children if not _is(c, "WITH_GAP"))
         clauses = [c for c in rest if isinstance(c, Clause)]
         once(clauses)
         if isinstance(gap, ast.Run) and len(rest) > len(clauses):
@@ -199,6 +199,10 @@ def _special(children: Children) -> list[tuple[Any, Any, Any]]:
     clauses = [child for child in children if isinstance(child, Clause)]
     overs = [clause.value for clause in clauses if clause.word == "over"]
     return overs + [made for clause in clauses if clause.word == "nth" for made in clause.value]
+
+
+def _is(child: Any, type_: str) -> bool:
+    return isinstance(child, Token) and child.type == type_
 
 
 def _unit(token: Token) -> str:
