@@ -17,12 +17,21 @@ EXCLUDED = ["", "", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES", "
 
 @dataclass(frozen=True)
 class Framed:
-    """unit, low, high: offsets from the row, negative before it, None unbounded."""
+    """unit, low, high: offsets from the row, negative before it, None unbounded. computed: the
+    bounds are sums or products."""
 
     unit: str
     low: int | None
     high: int | None
     exclude: str = ""
+    computed: bool = False
+
+    @property
+    def by_hand(self) -> bool:
+        """DuckDB has no sessions; and, told (us, seq) for ROWS, it sees no peers, which are rows of
+        one instant."""
+        peers = self.exclude in (" EXCLUDE GROUP", " EXCLUDE TIES")
+        return self.unit == "SESSION" or (self.unit == "ROWS" and peers)
 
     def text(self, unit: str) -> str:
         """unit: what a number stands in, as `INTERVAL '{}' SECOND`."""
@@ -32,7 +41,11 @@ class Framed:
 
     @property
     def ours(self) -> str:
-        return f"ORDER BY ts {self.text(_SECONDS if self.unit == 'RANGE' else '{}')}"
+        if self.unit == "SESSION":
+            gap = _SECONDS.format(self.high)
+            return f"ORDER BY ts SESSION WITH GAP {gap}{self.exclude}"
+        plain, computed = (_SECONDS, _TIMES) if self.unit == "RANGE" else ("{}", "2 + {} - 1 * 2")
+        return f"ORDER BY ts {self.text(computed if self.computed else plain)}"
 
     @property
     def theirs(self) -> str:
@@ -41,7 +54,7 @@ class Framed:
         return f"ORDER BY us {self.text('{}000000' if self.unit == 'RANGE' else '{}')}"
 
 
-_SECONDS = "INTERVAL '{}' SECOND"
+_SECONDS, _TIMES = "INTERVAL '{}' SECOND", "{} * INTERVAL '1' SECOND"
 
 
 def _bound(offset: int | None, unit: str, unbounded: str) -> str:
@@ -58,7 +71,7 @@ def frames(draw: DrawFn) -> Framed:
         gap = draw(st.integers(1, 4))
         return Framed(unit, -gap, gap, draw(st.sampled_from(EXCLUDED)) if has("exclude") else "")
     if not has("frames") or draw(st.booleans()):
-        return Framed(unit, -draw(st.integers(0, 8)), 0)
+        return Framed(unit, -draw(st.integers(0, 8)), 0, computed=draw(st.booleans()))
     if draw(st.integers(0, 15)) == 0:
         return Framed(unit, *draw(st.sampled_from([(-1, -3), (-2, -6), (3, 1)])))
     low = draw(st.none() | st.integers(-6, 3))
@@ -116,6 +129,7 @@ def _analytic(function: str, order: str = _BY_PLACE, theirs_: str = "") -> Colum
 ANALYTIC: list[Columns] = [
     *(_analytic(f"{name}(i, {n})") for name in ("LAG", "LEAD") for n in (1, 2)),
     _analytic("LAG(i, 1, 0)"),
+    _analytic("LEAD(i, 2 * 2 - 1)"),
     _analytic("LAG(i, -1, id)"),
     _analytic("LEAD(i, -2) IGNORE NULLS", theirs_="lead(i, -2 IGNORE NULLS)"),
     _analytic("LEAD(k, 2, 'none')"),

@@ -37,6 +37,7 @@ from sqlwin.schema import type_name
 from sqlwin.sql.expressions import trees
 from sqlwin.sql.expressions.arguments import constant
 from sqlwin.sql.expressions.calls import AggregateCall, aggregate
+from sqlwin.sql.expressions.folding import number_of
 from sqlwin.sql.expressions.scalars import Expr, not_null, place
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time
@@ -210,6 +211,9 @@ def _offset(call: AggregateCall, over: Over) -> int:
     if len(call.args) < 2:
         return 1
     name, tree = call.function.name.upper(), call.args[1]
+    computed = number_of(tree)
+    if computed is not None and computed == int(computed):
+        return int(computed)
     sign, size = (-1, tree.this) if isinstance(tree, exp.Neg) else (1, tree)
     if isinstance(size, exp.Literal) and size.name == "0":
         return 0

@@ -13,6 +13,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, once
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named, word
+from sqlwin.sql.syntax.sums import LEGAL, summed
 from sqlwin.sql.text import ast
 
 NOWHERE = Span(1, 1)
@@ -154,6 +155,13 @@ class WindowRules(Transformer[Token, Any]):
 
     def bound(self, meta: Meta, children: Children) -> ast.Bound:
         return ast.Bound(key_of(children[1]), children[0], meta_span(meta))
+
+    def sum(self, meta: Meta, children: Children) -> ast.Amount:
+        return summed([str(c) if isinstance(c, Token) else c for c in children], meta_span(meta))
+
+    def bound_column(self, meta: Meta, children: Children) -> ast.Amount:
+        message = "a bound of a frame is a constant: how far frames reach says what rows are kept"
+        raise QueryError(message, meta_span(meta), legal=LEGAL)
 
     def unbounded_bound(self, meta: Meta, children: Children) -> ast.Bound:
         return ast.Bound(f"UNBOUNDED {key_of(children[0])}", None, meta_span(meta))
