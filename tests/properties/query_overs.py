@@ -136,6 +136,15 @@ ANALYTIC: list[Columns] = [
     _analytic("LAG(i, 1) IGNORE NULLS", theirs_="lag(i, 1 IGNORE NULLS)"),
     _analytic("LEAD(i, 2) IGNORE NULLS", theirs_="lead(i, 2 IGNORE NULLS)"),
     _analytic("ROW_NUMBER()"),
+    (
+        "ARRAY_AGG(i) OVER ({by}ORDER BY ts DESC)",
+        "coalesce(list(i ORDER BY us DESC, seq DESC) FILTER (WHERE i IS NOT NULL) "
+        "OVER ({by}ORDER BY us DESC), [])",
+    ),
+    (
+        "STRING_AGG(k, ';') OVER ({by}ORDER BY ts DESC)",
+        "string_agg(k, ';' ORDER BY us DESC, seq DESC) OVER ({by}ORDER BY us DESC)",
+    ),
     _analytic("NTILE(3)"),
     *(_analytic(f"{name}()", _BY_TIME) for name in ("RANK", "DENSE_RANK", "PERCENT_RANK")),
     _analytic("CUME_DIST()", _BY_TIME),

@@ -65,20 +65,6 @@ class Over(Protocol):
         ...
 
 
-_MIRRORED = {"first": "last", "last": "first", "nth_value": "nth_last", "nth_last": "nth_value"}
-_IN_ORDER = ("collect_list", "collect_set", "string_agg")
-
-
-def mirrored(call: AggregateCall, node: Expr, run: ast.Run) -> AggregateCall:
-    """The call for a window in descending order: the first row is the last one."""
-    name = call.function.name
-    if name in _IN_ORDER and not call.order:
-        message = f"{name.upper()} over ORDER BY … DESC needs an order of its own"
-        legal = f"{name.upper()}(value ORDER BY ts DESC), or OVER (… ORDER BY ts)"
-        raise QueryError(message, place(node, run), legal=legal)
-    return with_function(call, _MIRRORED.get(name, name))
-
-
 def with_function(call: AggregateCall, name: str) -> AggregateCall:
     return call if name == call.function.name else replace(call, function=aggregate(name))
 

@@ -25,7 +25,7 @@ from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed, word
 from sqlwin.sql.over import ranks, top_n
 from sqlwin.sql.over.above import Carrying, done, needs_over, no_over, plain
-from sqlwin.sql.over.analytic import mirrored, rewritten
+from sqlwin.sql.over.analytic import rewritten
 from sqlwin.sql.over.clauses import (
     Key,
     Named,
@@ -36,6 +36,7 @@ from sqlwin.sql.over.clauses import (
     time_of,
     timed_by,
 )
+from sqlwin.sql.over.mirrors import mirrored
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Relation
@@ -217,7 +218,7 @@ class Window:
             frame, none = Frame(Unit.ROWS, 0, 0), conjoined(call.where, exp.false())
             call = replace(call, where=none)
         if self.time.descending:
-            call = mirrored(call, node, self.run)
+            return mirrored(call, frame, node, self)
         return self.column(call, frame, named=True)
 
     def column(self, call: AggregateCall, frame: Frame, named: bool = False) -> Expr:
