@@ -122,8 +122,10 @@ def keys(spec: ast.Spec) -> tuple[Key, ...]:
     return tuple(made)
 
 
-def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
+def time_of(relation: Relation, order: tuple[Key, ...], fixed: bool = False) -> Time | None:
     """How rows are ordered by event time, None where another key is the first.
+
+    fixed: of a derived stream the query has chosen its event time; another column is a key then.
 
     Of a stream that declares no event time, any TIMESTAMP column may be it. Behind it the
     OFFSET in the same direction is the order of positions; anything else is a key.
@@ -132,7 +134,9 @@ def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
     assert stream is not None
     names = [_column(relation, key) for key in order]
     ts = _by_clock(stream, names[0]) or stream.ts or _instant(relation, names[0])
-    if stream.of:
+    if stream.of and fixed:
+        ts = stream.ts
+    elif stream.of:
         ts = names[0] if names[0] in candidates(stream) else None
     if ts is None or names[0] != ts:
         return None
