@@ -6,6 +6,8 @@
 'LAG(value) OVER (PARTITION BY `product` ORDER BY `ts`)'
 >>> over("ROW_NUMBER()", order_by="-price")
 'ROW_NUMBER() OVER (ORDER BY `price` DESC)'
+>>> over("COUNT(*)", order_by="ts", session="5 minutes")
+"COUNT(*) OVER (ORDER BY `ts` SESSION WITH GAP INTERVAL '5' MINUTE)"
 """
 
 from __future__ import annotations
@@ -27,16 +29,19 @@ def over(
     range: Duration | None = None,
     rows: int | str | None = None,
     following: Duration | int | None = None,
+    session: Duration | None = None,
 ) -> str:
     """`call OVER (…)`, for `select`.
 
     order_by: columns; `-price` orders downwards. range, rows: how far the frame reaches before the
-    row, in time or in rows, or "unbounded"; following: how far behind it. Neither: SQL's default.
+    row, in time or in rows, or "unbounded"; following: how far behind it. session: the gap of a
+    session, which is the frame. None of them: SQL's default.
     """
+    given = (range, rows, following)
     partition, order = columns(partition_by), tuple(map(_order, _each(order_by)))
     parts = [f"PARTITION BY {listed(partition)}"] if partition else []
     parts += [f"ORDER BY {listed(order)}"] if order else []
-    parts += _frame(range, rows, following)
+    parts += _frame(range, rows, following) if session is None else _session(session, *given)
     return f"{expression(call)} OVER ({' '.join(parts)})"
 
 
@@ -53,6 +58,12 @@ def _frame(
     unit, length = ("RANGE", duration) if range is not None else ("ROWS", count)
     after = "CURRENT ROW" if following is None else f"{_bound(following, length)} FOLLOWING"
     return [f"{unit} BETWEEN {_bound(before, length)} PRECEDING AND {after}"]
+
+
+def _session(gap: Duration, *others: object) -> list[str]:
+    if any(each is not None for each in others):
+        raise InputError("a frame is a session, or has range, rows and following")
+    return [f"SESSION WITH GAP {duration(gap)}"]
 
 
 def _bound(amount: Duration | int, length: Callable[[Any], str]) -> str:

@@ -88,6 +88,10 @@ def frames_of(runs: npt.NDArray[np.generic], ts: Ints, frame: Frame) -> Frames:
     ts: int64, non-decreasing within a run (not looked at under ROWS).
     """
     run = numbered(runs)
+    if frame.unit is Unit.SESSION:
+        assert frame.following is not None
+        session = sessions(run, ts, frame.following)
+        return Frames(starts(session), ends(session))
     if frame.unit is Unit.GROUPS:
         return _grouped(run, ts, frame)
     if frame.unit is Unit.ROWS:
@@ -97,6 +101,17 @@ def frames_of(runs: npt.NDArray[np.generic], ts: Ints, frame: Frame) -> Frames:
         lo = starts(run) if frame.preceding is None else _first_from(run, ts, -frame.preceding)
         hi = ends(run) if frame.following is None else _first_from(run, ts, frame.following + 1)
     return Frames(lo, hi)
+
+
+def sessions(run: Ints, ts: Ints, gap: int) -> Ints:
+    """The number of the session each row is in: no pause between its rows is longer than the gap.
+
+    >>> sessions(np.array([0, 0, 0, 1]), np.array([10, 15, 21, 21]), 5)
+    array([0, 0, 1, 2])
+    """
+    begins = _changes(run)
+    begins[1:] |= ts[1:] - ts[:-1] > gap
+    return np.cumsum(begins, dtype=np.int64) - 1
 
 
 def _grouped(run: Ints, ts: Ints, frame: Frame) -> Frames:

@@ -12,3 +12,5 @@ class Unit(Enum):
     ROWS = "ROWS"
     GROUPS = "GROUPS"
     """Of peers, which are equal in all of ORDER BY: of frames of OVER alone."""
+    SESSION = "SESSION"
+    """Of pauses between rows: of frames of OVER alone."""

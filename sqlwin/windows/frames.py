@@ -32,8 +32,9 @@ class Frame:
 
     Microseconds under RANGE, rows under ROWS, groups of peers under GROUPS. None: unbounded on that
     side. A negative number lies on the other side: `following=-1` is 1 PRECEDING.
-    A frame may be empty. instant: all rows of a partition are of one instant, as its window's end
-    names it.
+    Under SESSION both are the gap: from row to row, to either side, as far as none is further from
+    the next. A frame may be empty. instant: all rows of a partition are of one instant, as its
+    window's end names it.
     """
 
     unit: Unit
@@ -45,6 +46,8 @@ class Frame:
     def __post_init__(self) -> None:
         if None not in (self.preceding, self.following) and self.preceding + self.following < 0:  # type: ignore[operator]
             raise ValueError(f"a frame must not end before it begins: {self}")
+        if self.unit is Unit.SESSION and not (self.preceding == self.following and self.preceding):
+            raise ValueError(f"a session has one gap, greater than 0: {self}")
 
     @property
     def distant(self) -> bool:
@@ -82,9 +85,10 @@ class Reach:
 
     @classmethod
     def of(cls, frames: Iterable[Frame]) -> Reach | None:
-        """None where some frame has no end, waits for rows to follow, or counts groups."""
+        """None where some frame has no end, waits for rows to follow, counts groups, or is a
+        session."""
         every = [frame.in_time for frame in frames]
-        if any(f.following is None or f.unit is Unit.GROUPS for f in every):
+        if any(f.following is None or f.unit in (Unit.GROUPS, Unit.SESSION) for f in every):
             return None
         if any(f.unit is Unit.ROWS and (f.following or 0) > 0 for f in every):
             return None

@@ -17,11 +17,16 @@ START = 1_704_099_600 * SECOND
 ROWS = 2_000
 
 
-def attempts(monkeypatch: pytest.MonkeyPatch, values: list[int], late: int) -> int:
+WITHIN = "a b+) WITHIN INTERVAL '10' SECOND"
+
+
+def attempts(
+    monkeypatch: pytest.MonkeyPatch, values: list[int], late: int, pattern: str = WITHIN
+) -> int:
     """Attempts for a row that comes half a second behind row `late` of those of each second."""
     text = (
         f"{STREAM} SELECT * FROM s MATCH_RECOGNIZE (ORDER BY ts MEASURES COUNT(*) AS n "
-        "PATTERN (a b+) WITHIN INTERVAL '10' SECOND DEFINE a AS v = 1, b AS v = 2) "
+        f"PATTERN ({pattern} DEFINE a AS v = 1, b AS v = 2) "
         "EMIT LATE ON UPDATE RETAIN 10 HOURS"
     )
     query = EmbeddedQuery(script(text), explain)
@@ -53,3 +58,12 @@ def test_attempts_begin_where_a_match_may_reach_the_row(monkeypatch: pytest.Monk
 def test_so_they_do_where_no_match_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
     values = [0] * (ROWS - 10) + [1, 2] + [0] * 8
     assert attempts(monkeypatch, values, ROWS - 9) <= 2 * 25
+
+
+@pytest.mark.parametrize("pattern", ["a b{1,3} c?)", "a b b?)"])
+def test_so_they_do_where_a_match_has_a_greatest_length(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = [1, 2, 0, 0] * (ROWS // 4)
+    assert attempts(monkeypatch, values, ROWS - 3, pattern) <= 2 * 20
+    assert attempts(monkeypatch, [0] * (ROWS - 10) + [1, 2] + [0] * 8, ROWS - 9, pattern) <= 2 * 25

@@ -148,9 +148,9 @@ def ordered_frames(draw: DrawFn) -> tuple[Frame, tuple[Order, ...], bool]:
     event time, or along a number, where nothing is behind it."""
     frame = draw(frames())
     keys = draw(st.just(()) | _orders(["i", "f", "k"])) if has("orders") else ()
-    timed = not keys or draw(st.sampled_from([True, True, False]))
+    timed = not keys or frame.unit is Unit.SESSION or draw(st.sampled_from([True, True, False]))
     alone = timed if not keys else not timed and len(keys) == 1 and keys[0].column != "k"
-    if alone or frame.unit is Unit.ROWS:
+    if alone or frame.unit in (Unit.ROWS, Unit.SESSION):
         return frame, keys, timed
     low, high = (None if end is None else 0 for end in (frame.preceding, frame.following))
     return replace(frame, preceding=low, following=high), keys, timed
@@ -160,6 +160,9 @@ def ordered_frames(draw: DrawFn) -> tuple[Frame, tuple[Order, ...], bool]:
 def frames(draw: DrawFn) -> Frame:
     """Any bounds, also a frame beside its row; half of them as people write them."""
     unit = draw(st.sampled_from(Unit))
+    if unit is Unit.SESSION:
+        gap = draw(st.integers(1, 4))
+        return Frame(unit, gap, gap)
     if not has("frames") or draw(st.booleans()):
         return Frame(unit, draw(st.integers(0, 5)))
     preceding = draw(st.none() | st.integers(-3, 5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -16,12 +17,21 @@ EXCLUDED = ["", "", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES", "
 
 @dataclass(frozen=True)
 class Framed:
-    """unit, low, high: offsets from the row, negative before it, None unbounded."""
+    """unit, low, high: offsets from the row, negative before it, None unbounded. computed: the
+    bounds are sums or products."""
 
     unit: str
     low: int | None
     high: int | None
     exclude: str = ""
+    computed: bool = False
+
+    @property
+    def by_hand(self) -> bool:
+        """DuckDB has no sessions; and, told (us, seq) for ROWS, it sees no peers, which are rows of
+        one instant."""
+        peers = self.exclude in (" EXCLUDE GROUP", " EXCLUDE TIES")
+        return self.unit == "SESSION" or (self.unit == "ROWS" and peers)
 
     def text(self, unit: str) -> str:
         """unit: what a number stands in, as `INTERVAL '{}' SECOND`."""
@@ -31,7 +41,11 @@ class Framed:
 
     @property
     def ours(self) -> str:
-        return f"ORDER BY ts {self.text(_SECONDS if self.unit == 'RANGE' else '{}')}"
+        if self.unit == "SESSION":
+            gap = _SECONDS.format(self.high)
+            return f"ORDER BY ts SESSION WITH GAP {gap}{self.exclude}"
+        plain, computed = (_SECONDS, _TIMES) if self.unit == "RANGE" else ("{}", "2 + {} - 1 * 2")
+        return f"ORDER BY ts {self.text(computed if self.computed else plain)}"
 
     @property
     def theirs(self) -> str:
@@ -40,7 +54,7 @@ class Framed:
         return f"ORDER BY us {self.text('{}000000' if self.unit == 'RANGE' else '{}')}"
 
 
-_SECONDS = "INTERVAL '{}' SECOND"
+_SECONDS, _TIMES = "INTERVAL '{}' SECOND", "{} * INTERVAL '1' SECOND"
 
 
 def _bound(offset: int | None, unit: str, unbounded: str) -> str:
@@ -52,9 +66,12 @@ def _bound(offset: int | None, unit: str, unbounded: str) -> str:
 
 @st.composite
 def frames(draw: DrawFn) -> Framed:
-    unit = draw(st.sampled_from(["ROWS", "RANGE", "GROUPS"]))
+    unit = draw(st.sampled_from(["ROWS", "RANGE", "GROUPS", "SESSION"]))
+    if unit == "SESSION":
+        gap = draw(st.integers(1, 4))
+        return Framed(unit, -gap, gap, draw(st.sampled_from(EXCLUDED)) if has("exclude") else "")
     if not has("frames") or draw(st.booleans()):
-        return Framed(unit, -draw(st.integers(0, 8)), 0)
+        return Framed(unit, -draw(st.integers(0, 8)), 0, computed=draw(st.booleans()))
     if draw(st.integers(0, 15)) == 0:
         return Framed(unit, *draw(st.sampled_from([(-1, -3), (-2, -6), (3, 1)])))
     low = draw(st.none() | st.integers(-6, 3))
@@ -72,21 +89,31 @@ Columns = tuple[str, str]
 def framed(draw: DrawFn) -> Columns:
     keys, (call,), frame = draw(partitions()), draw(calls().map(lambda c: c[:1])), draw(frames())
     by = partitioned(keys)
-    if frame.unit == "ROWS" and frame.exclude in (" EXCLUDE GROUP", " EXCLUDE TIES"):
+    if frame.by_hand:
         return call.ours.format(over=f" OVER ({by}{frame.ours})"), _looked_up(keys, call, frame)
     overs = (f" OVER ({by}{frame.ours})", f" OVER ({by}{frame.theirs})")
     return call.ours.format(over=overs[0]), call.theirs.format(over=overs[1])
 
 
 def _looked_up(keys: tuple[str, ...], call: Call, frame: Framed) -> str:
-    """Peers are rows of one instant: DuckDB, told (us, seq) for ROWS, sees none; so by hand."""
     own = " AND ".join(f"r.{key} IS NOT DISTINCT FROM o.{key}" for key in keys) or "true"
     n = f"rn{len(keys)}"
     low = "" if frame.low is None else f" AND r.{n} >= o.{n} + {frame.low}"
     high = "" if frame.high is None else f" AND r.{n} <= o.{n} + {frame.high}"
-    kept = " OR r.seq = o.seq" if frame.exclude == " EXCLUDE TIES" else ""
-    where = f"{own}{low}{high} AND (r.us <> o.us{kept})"
+    if frame.unit == "SESSION":
+        low, high = "", f" AND r.{_session(keys, frame)} = o.{_session(keys, frame)}"
+    kept = {
+        " EXCLUDE CURRENT ROW": " AND r.seq <> o.seq",
+        " EXCLUDE GROUP": " AND r.us <> o.us",
+        " EXCLUDE TIES": " AND (r.us <> o.us OR r.seq = o.seq)",
+    }.get(frame.exclude, "")
+    where = f"{own}{low}{high}{kept}"
     return f"(SELECT {call.theirs.format(over='')} FROM numbered r WHERE {where})"
+
+
+def _session(keys: tuple[str, ...], frame: Framed) -> str:
+    """The column that numbers the sessions of a partition."""
+    return f"sn{len(keys)}_{frame.high}"
 
 
 _BY_TIME, _BY_PLACE = "ORDER BY us", "ORDER BY us, seq"
@@ -102,12 +129,22 @@ def _analytic(function: str, order: str = _BY_PLACE, theirs_: str = "") -> Colum
 ANALYTIC: list[Columns] = [
     *(_analytic(f"{name}(i, {n})") for name in ("LAG", "LEAD") for n in (1, 2)),
     _analytic("LAG(i, 1, 0)"),
+    _analytic("LEAD(i, 2 * 2 - 1)"),
     _analytic("LAG(i, -1, id)"),
     _analytic("LEAD(i, -2) IGNORE NULLS", theirs_="lead(i, -2 IGNORE NULLS)"),
     _analytic("LEAD(k, 2, 'none')"),
     _analytic("LAG(i, 1) IGNORE NULLS", theirs_="lag(i, 1 IGNORE NULLS)"),
     _analytic("LEAD(i, 2) IGNORE NULLS", theirs_="lead(i, 2 IGNORE NULLS)"),
     _analytic("ROW_NUMBER()"),
+    (
+        "ARRAY_AGG(i) OVER ({by}ORDER BY ts DESC)",
+        "coalesce(list(i ORDER BY us DESC, seq DESC) FILTER (WHERE i IS NOT NULL) "
+        "OVER ({by}ORDER BY us DESC), [])",
+    ),
+    (
+        "STRING_AGG(k, ';') OVER ({by}ORDER BY ts DESC)",
+        "string_agg(k, ';' ORDER BY us DESC, seq DESC) OVER ({by}ORDER BY us DESC)",
+    ),
     _analytic("NTILE(3)"),
     *(_analytic(f"{name}()", _BY_TIME) for name in ("RANK", "DENSE_RANK", "PERCENT_RANK")),
     _analytic("CUME_DIST()", _BY_TIME),
@@ -239,13 +276,20 @@ def timeless(draw: DrawFn) -> Question:
 def _over(values: list[Columns], where: str, qualify: Columns) -> Question:
     clauses = [f"\nQUALIFY {clause}" if clause else "" for clause in qualify]
     texts = [listed(["id", "ts"], list(side)) for side in zip(*values, strict=True)]
-    numbers = ", ".join(
-        f"row_number() OVER ({partitioned(keys)}{_BY_PLACE}) AS rn{len(keys)}"
-        for keys in ((), ("k",), ("k", "b"))
+    keyed = {
+        len(keys): f"OVER ({partitioned(keys)}{_BY_PLACE})" for keys in ((), ("k",), ("k", "b"))
+    }
+    numbers = ", ".join(f"row_number() {over} AS rn{n}" for n, over in keyed.items())
+    named = re.findall(r"r\.sn(\d)_(\d)", texts[1])
+    sessions = {(keyed[int(n)], int(gap), f"{n}_{gap}") for n, gap in named}
+    begun = "".join(
+        f", coalesce(us - lag(us) {over} > {gap * SECOND}, true)::INT AS bn{name}"
+        for over, gap, name in sorted(sessions)
     )
+    numbers += "".join(f", sum(bn{name}) {over} AS sn{name}" for over, _, name in sorted(sessions))
     select = f"SELECT {texts[0]}\nFROM s{where}{clauses[0]}"
     batch = (
-        f"WITH numbered AS (SELECT *, {numbers} FROM s{where}) "
+        f"WITH numbered AS (SELECT *, {numbers} FROM (SELECT *{begun} FROM s{where})) "
         f"SELECT {texts[1]} FROM numbered o{clauses[1]}"
     )
     return Question(select, batch, 2)

@@ -303,7 +303,7 @@ def _frames(window: Node) -> LateFrames | None:
     if window.policy.retain_rows is not None or not all(call.timed for call in window.calls):
         return None
     frames = [call.frame for call in window.calls]
-    if any(f.following is None or f.unit is Unit.GROUPS for f in frames):
+    if any(f.following is None or f.unit in (Unit.GROUPS, Unit.SESSION) for f in frames):
         return None
     if any(f.unit is Unit.ROWS and (f.following or 0) > 0 for f in frames):
         return None

@@ -26,7 +26,8 @@ goes out follows from these definitions:
   A window without rows is there no more: one that is out waits, as the policy of a window
   that was touched says, and is retracted in its turn; so if it becomes full. A row comes
   again under its row_key: it was never gone. One that was late and is not full any more,
-  for rows that followed are retracted, is `shown`;
+  for rows that followed are retracted, or a late row made its session longer, is `shown`; one that
+  is full as its session lost rows becomes so when the batch is over;
 - a session whose rows are retracted may leave others in its place, so there a batch is one:
   what its rows now make. One that has vanished waits as its own policy says, open or late.
   It is *deserted* if no open window replaces it: then it is retracted at the latest when it
@@ -174,14 +175,16 @@ class ReferenceOperator(Sender):
         opened &= self.emitted.vanished.keys()
         were_out = back.keys() & self.emitted.vanished.keys()
         were_late = {key for key in were_out if key not in opened and self.late(back[key])}
+        were_open = {*opened, *(before.keys() & left)}
         filled = [
             w
             for key, w in self.windows.items()
-            if self.fills(_were(w, before, gone), w) or (key in opened and self.full(w))
+            if self.fills(_were(w, before, gone), w) or (key in were_open and self.full(w))
         ]
         self.vanish(gone, now)
         self._show_opened(were_late | (self.shown & back.keys()))
         self.empty = {key: w for key, w in self.empty.items() if key not in back}
+        self._show_opened({key for key, w in before.items() if self.full(w) and key not in left})
         unshown = [w for w in filled if w.row_key not in self.shown]
         closing = filled if self.policy.late is Late.NEVER else unshown
         for window in self.windows.values():
@@ -224,7 +227,7 @@ class ReferenceOperator(Sender):
         if self.definition.ordered:
             return self._renumber(gone, came, now)
         left = self._retract(gone, now)
-        emitted = self._take(came, now, left) if came else self.nothing()
+        emitted = self._take(came, now, left)
         # open ones that are full now that no rows are waited for
         full = [self.emitted.vanished[key] for key in left if key in self.emitted.vanished]
         shown = [w for w in full if w.row_key in self.shown and self.policy.late is Late.NEVER]
@@ -289,7 +292,8 @@ class ReferenceOperator(Sender):
         return pl.concat([full, self.emit(self.of_waiting(never), "late")])
 
     def _retract(self, positions: set[Position], now: int) -> set[str]:
-        """row_keys of those that were open and, as nothing of them is waited for, are full."""
+        """row_keys of those that were open and are full, as nothing of them is waited for, or as
+        their session is shorter."""
         if not positions:
             return set()
         before = self.windows
@@ -308,6 +312,9 @@ class ReferenceOperator(Sender):
                 continue
             if there is None:
                 self.touch(window if key in left else self.empty[key], 1, now)
+            elif self.full(there) and key not in were_full:
+                self.touch(window, 1, now)
+                left.add(key)
             elif window.frames != there.frames or self.full(there) != (key in were_full):
                 self.touch(there, 1, now)
         return left

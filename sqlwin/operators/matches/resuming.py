@@ -1,7 +1,8 @@
 """From where on the matches of a partition are computed anew: a place that is surely attempted.
 
 Late rows change no match that ends before them. With WITHIN that is so of each that begins more
-than that long before. Where attempts are made depends on the matches before, so they begin anew at
+than that long before; in a pattern of at most n rows, of each that begins n rows before or earlier.
+Where attempts are made depends on the matches before, so they begin anew at
 the last match that stands before all that may change or waits to go out; where there is none, at
 that change itself, for then each row before it was attempted, and began none.
 
@@ -19,14 +20,16 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import PENDING, STANDS
 from sqlwin.operators.emitter.schema import STORE as RECORDS
+from sqlwin.operators.matches.attempts import ROWS
 from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.partitions import Partitions
 from sqlwin.operators.matches.progress import BEGIN, NO_PART, NO_SEQ, OPEN, before
-from sqlwin.patterns import Excluded, contains
+from sqlwin.patterns import Excluded, contains, longest
 from sqlwin.schema import PLACE, POSITION, TS
 
 SINCE = ("__since", "__since_part", "__since_seq")
 _CHANGED = "__changed"
+_OWN = {name: f"__own{name}" for name in POSITION}
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,32 @@ class Resuming:
 
     @property
     def knows(self) -> bool:
-        """Whether matches end in time, and each of them leaves a record."""
-        return self.matching.within is not None and not contains(self.matching.pattern, Excluded)
+        """Whether matches end in time or have a greatest length, and each of them leaves a
+        record."""
+        pattern = self.matching.pattern
+        ends = self.matching.within is not None or longest(pattern) is not None
+        return ends and not contains(pattern, Excluded)
 
     def after(self, late: pl.DataFrame, records: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """The partitions' records with `SINCE`, as of rows that came late."""
-        within = self.matching.within or 0
-        return self.at(late.with_columns(pl.col(TS) - within), records, stores)
+        """The partitions' records with `SINCE`, as of rows that came late, and are stored."""
+        within, most = self.matching.within, longest(self.matching.pattern)
+        if within is not None:
+            return self.at(late.with_columns(pl.col(TS) - within), records, stores)
+        if most is None:
+            return self.at(late, records, stores)
+        return self.at(self._before(late, max(most - 1, 0), records, stores), records, stores)
+
+    def _before(
+        self, late: pl.DataFrame, count: int, records: pl.DataFrame, stores: Stores
+    ) -> pl.DataFrame:
+        """The rows with the instants of those that are so many before them in their partitions."""
+        rows = stores[ROWS].scan(START, END, self.partitions.keys(records)).sort(POSITION)
+        first = pl.col(TS).shift(count)
+        by = self.partitions.by
+        reached = rows.with_columns((first.over(by) if by else first).fill_null(START))
+        known = rows.select(POSITION).rename(_OWN).hstack(reached)
+        own = late.select(POSITION).rename(_OWN)
+        return known.join(own, on=list(_OWN.values()), how="semi")
 
     def at(self, changed: pl.DataFrame, records: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The same where matches that begin before `changed` are as they stand, or wait."""

@@ -7,7 +7,7 @@ found once, and every call that has it slides over it. Only the columns a call r
 an unbounded frame held before the first row at hand comes as accumulators (`base`).
 
 `changed` says whose frame a batch has changed: the set of its rows is another than
-before. Under RANGE that is to hold a new row. Under ROWS a new row also pushes
+before. Under RANGE and SESSION that is to hold a new row. Under ROWS a new row also pushes
 others out, as under GROUPS a new group of peers does: of rows a b c, let n come between b and c,
 then `ROWS BETWEEN 2 PRECEDING AND 2 PRECEDING` of c was {a} and is {b}, and neither is new.
 """
@@ -25,7 +25,7 @@ import polars as pl
 from sqlwin.errors import OverflowInAggregate
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.frames import Frames, Ints, Mask, parts_of
+from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.unions import Base, slide_all
 from sqlwin.operators.over.arrivals import Came, arrived
 from sqlwin.operators.over.ordering import Arranged, arrange, renumbered
@@ -125,7 +125,7 @@ def changed(
             lo[order], hi[order] = until[part.lo], until[part.hi]
             touched |= lo < hi
             known.ranges.append((lo, hi))
-        if sharing[0].frame.unit is not Unit.RANGE:
+        if sharing[0].frame.unit in (Unit.ROWS, Unit.GROUPS):
             touched[order] |= _moved(arranged, parts, ~new[order], sharing[0].frame)
     if enough == 1:
         return touched, np.ones(len(rows), dtype=np.int64)
@@ -134,7 +134,7 @@ def changed(
 
 def _moved(arranged: Arranged, parts: list[Frames], old: Mask, frame: Frame) -> Mask:
     """Old rows whose frames hold other old rows than when there were no new ones."""
-    before = parts_of(arranged.runs[old], arranged.along[old], frame)
+    before = arranged.among(old).parts(frame)
     until = np.append(0, np.cumsum(old))
     moved = np.zeros(len(old), dtype=np.bool_)
     for part, was in zip(parts, before, strict=True):

@@ -3,12 +3,14 @@
 A frame in RANGE that ends f after the row is full at a watermark past that end and
 past the row. A frame in ROWS that ends n rows after it is full when the n-th
 follower is there and the watermark is past it; until then the row waits, however
-long. In GROUPS it waits for the n-th group of peers behind its own. A frame without an end is never
+long. In GROUPS it waits for the n-th group of peers behind its own. A session is full when the
+watermark is past its last row by more than the gap. A frame without an end is never
 full, nor is one in an order that does not begin with event time. A row is full when all its frames
 are.
 
 Invariant: more rows only make more rows full, for a follower that comes in between
-comes before the one that was waited for.
+comes before the one that was waited for; but a late row may make a session longer, which is then
+open again, as frames are whose followers are retracted.
 
 Worked example, LEAD(x) and a watermark of 25: rows at 10, 20 and 30. The row at 10 is
 full, its follower is at 20; the one at 20 is not. A late row at 22 makes it full.
@@ -22,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sqlwin.kernels.frames import Ints, Mask, ends, group_begins, numbered
+from sqlwin.kernels.frames import Ints, Mask, ends, group_begins, numbered, sessions
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.ordering import Arranged, arrange
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
@@ -93,7 +95,10 @@ class Fullness:
     ) -> Mask:
         assert call.frame.following is not None
         done = np.zeros(len(rows), dtype=np.bool_)
-        if call.frame.unit is Unit.GROUPS:
+        if call.frame.unit is Unit.SESSION:
+            session = sessions(numbered(arranged.runs), arranged.at, call.frame.following)
+            nth, marks = ends(session) - 1, marks - call.frame.following
+        elif call.frame.unit is Unit.GROUPS:
             nth = group_begins(numbered(arranged.runs), arranged.along, call.frame.following)
         else:
             nth = np.arange(len(rows)) + min(call.frame.following, len(rows))

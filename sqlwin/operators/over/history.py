@@ -6,7 +6,7 @@ drops what is before some instant, the history keeps
 
 - for each group with ROWS frames the last `depth` rows of each partition, marked
   `__in.<group>` (with all of their instant, where a frame leaves out peers), of one with frames in
-  GROUPS the rows of its last `instants`, and
+  GROUPS the rows of its last `instants`, of one with sessions those whose session is not over, and
 - every row that waits. Of a call whose frame was full by then, it keeps the value,
   `__value.<call>`: what that frame held may go. Of the others, `__done.<call>` is
   false, and the row is in their group, with all that its frame holds.
@@ -136,8 +136,8 @@ class History:
         stores[STORE].expire(generation)
 
     def _last(self, rows: pl.DataFrame, group: PartitionGroup) -> pl.Series:
-        """Whether a row is within the last `depth` of the group's rows of its partition, or of its
-        last `instants`."""
+        """Whether a row is within the last `depth` of the group's rows of its partition, of its
+        last `instants`, or of a session that is not over."""
         own = rows.with_row_index(_NTH).filter(pl.col(f"{IN}{group.number}"))
         by = list(group.partition)
         behind = pl.len() - pl.int_range(pl.len())
@@ -146,6 +146,8 @@ class History:
         if group.instants:
             instants = pl.col(TS).rank("dense", descending=True)
             last = last.fill_null(False) | (instants <= group.instants)
+        for call in group.sessions:
+            last = last | ~pl.col(DONE + call.name).fill_null(False)
         kept = own.filter(last.over(by) if by else last)[_NTH]
         mask = np.zeros(len(rows), dtype=np.bool_)
         mask[kept.to_numpy()] = True

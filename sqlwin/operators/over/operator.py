@@ -33,7 +33,7 @@ from sqlwin.instants import END
 from sqlwin.operators.contract import DOUBT, Stores, bounds, everything
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import FULL, ResultLedger, Results
-from sqlwin.operators.emitter.schema import FINAL, FORCED, STORE
+from sqlwin.operators.emitter.schema import ADDED, FINAL, FORCED, STORE
 from sqlwin.operators.horizon import Horizons
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
@@ -45,7 +45,15 @@ from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.retracting import Retracting
 from sqlwin.operators.over.row_horizons import RowHorizons
 from sqlwin.operators.over.stores import OverStores
-from sqlwin.operators.over.touching import FILLED, GONE, HELD, LEFT, NOW_FULL, Touching
+from sqlwin.operators.over.touching import (
+    FILLED,
+    GONE,
+    HELD,
+    LEFT,
+    NOW_FULL,
+    REOPENED,
+    Touching,
+)
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import SIGN, effective, split, there, weighed
@@ -94,7 +102,13 @@ class OverAggregator(Results):
         calls = tuple(c.name for c in self.calls)
         changing = self.weighted or self.update_before or self.per_instant
         kept = (*self.carried, *calls) if changing else calls
-        return ResultLedger(self, self.identity, TS, kept, self.recorded)
+        return ResultLedger(self, self.identity, TS, kept, self.recorded or self.reopening)
+
+    @property
+    def reopening(self) -> bool:
+        """Whether results are emitted again of which not each change was: a session may be open
+        again, and LATE NEVER tells of it when it is full. Then being full implies nothing."""
+        return self.policy.late is Late.NEVER and any(g.sessions for g in self.groups.each)
 
     @property
     def sign(self) -> dict[str, pl.DataType]:
@@ -188,9 +202,11 @@ class OverAggregator(Results):
         if not self.weighted:
             return self._take(batch, stores, now)
         removed, added = split(batch)
-        left = self._retract(removed, stores, now)
+        closed = self._retract(removed, stores, now)
+        left, closed = (closed.filter(c).select(self.identity) for c in (GONE, ~pl.col(GONE)))
         kept = self.leaving.lasting(added, stores)
-        emitted = self._take(added, stores, now, self.retracting.returning(kept, left, stores))
+        again = self.retracting.returning(kept, left, stores)
+        emitted = self._take(added, stores, now, again, closed)
         return pl.concat([emitted, self._rest(self.retracting.rest(kept, left, stores), stores)])
 
     def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -201,40 +217,59 @@ class OverAggregator(Results):
         return pl.concat([full, self.ledger.emit(forced, pl.lit("late"), stores)])
 
     def _retract(self, removed: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        """Take rows out; those that were emitted, were open, and wait for nothing any more."""
+        """Take rows out; those that were open, and wait for nothing any more, with `__gone`."""
         rows = self.retracting.known(removed, stores)
         touched = self.touching.retracted(self._watched(rows, stores), stores)
         touched = self.leaving.lasting(touched, stores)
         known = self.ledger.before(touched, stores)
         self.retracting.take_out(rows, stores)
         if known.is_empty():
-            return known.select(self.identity)
+            return known.select(*self.identity, GONE)
         # one that lacks followers from now on was emitted full, which time no longer says
         reopened = known.with_columns(pl.col(FORCED) | pl.col(FILLED))
         self.ledger.note(reopened.filter(FINAL, pl.col(FILLED) | pl.col(GONE)), stores)
         still_open = reopened.with_columns((pl.col(NOW_FULL) & ~pl.col(LEFT)).alias(FINAL))
         self.ledger.on_batch(still_open, stores, now)
-        return known.filter(LEFT).select(self.identity)
+        return known.filter(LEFT).select(*self.identity, GONE)
 
     def _take(
-        self, batch: pl.DataFrame, stores: Stores, now: int, again: pl.DataFrame | None = None
+        self,
+        batch: pl.DataFrame,
+        stores: Stores,
+        now: int,
+        again: pl.DataFrame | None = None,
+        closed: pl.DataFrame | None = None,
     ) -> pl.DataFrame:
-        """New rows; `again`: identities of those that were emitted and not full, and come back."""
+        """New rows; `again`: identities of those that were emitted and not full, and come back;
+        `closed`: of those that are full as others were retracted, and count as open until now."""
         touched = self.touching.touched(self._watched(batch, stores), stores)
         touched = self.leaving.lasting(touched, stores)
         if again is not None:
             touched = self.retracting.filled(touched, again)
-        touched = touched.with_columns(pl.col(FINAL) & ~pl.col(FILLED))  # as of before the batch
-        known = self.ledger.before(touched, stores)
+        if closed is not None:
+            touched = self.retracting.closed(touched, closed)
+        before = (pl.col(FINAL) & ~pl.col(FILLED)) | pl.col(REOPENED)
+        known = self.ledger.before(touched.with_columns(before.alias(FINAL)), stores)
         stores[ROWS].put(weighed(batch, 1) if self.weighted else batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
         self.leaving.join(batch, stores)
         if known.is_empty():
             return self.nothing()
+        known = self._reopened(known, stores)
         filled = known.filter(FILLED).select(self.identity)  # late rows were their followers
-        self.ledger.on_batch(known.filter(~pl.col(FILLED) | pl.col(FORCED)), stores, now)
+        changed = known.filter(~pl.col(FILLED) | pl.col(FORCED), pl.col(ADDED) > 0)
+        self.ledger.on_batch(changed, stores, now)
         return self.ledger.close(filled, stores)
+
+    def _reopened(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those that were emitted full and are open again count as emitted by force."""
+        if not known[REOPENED].any():
+            return known
+        final, forced = pl.col(FINAL) & ~pl.col(REOPENED), pl.col(FORCED) | pl.col(REOPENED)
+        reopened = known.with_columns(final.alias(FINAL), forced.alias(FORCED))
+        self.ledger.note(reopened.filter(REOPENED), stores)
+        return reopened
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         moved = watermark > stores.watermark
@@ -340,7 +375,7 @@ class OverAggregator(Results):
         return valued.with_columns(*self._window()) if self.per_instant else valued
 
     def implied(self, ids: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        held = ids.filter(HELD)
+        held = ids.filter(HELD) if not self.reopening else ids.clear()
         return self.valued(held, stores) if self.ledger.kept and len(held) else held
 
     def _rows_of(self, windows: pl.DataFrame, stores: Stores) -> pl.DataFrame:

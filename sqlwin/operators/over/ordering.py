@@ -30,9 +30,10 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.distances import framed_by
-from sqlwin.kernels.frames import Frames, Ints, excluding, parts_of
+from sqlwin.kernels.frames import Frames, Ints, Mask, excluding, frames_of, parts_of
 from sqlwin.kernels.standings import differs, in_order
 from sqlwin.schema import PART, POSITION, SEQ, TS, Order
+from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
 
 AT = "__at"
@@ -55,10 +56,19 @@ class Arranged:
 
     def parts(self, frame: Frame) -> list[Frames]:
         """As `kernels.frames.parts_of`."""
-        if self.key is None or not frame.distant:
+        if frame.unit is Unit.SESSION:
+            whole = frames_of(self.runs, self.at, frame)
+        elif self.key is None or not frame.distant:
             return parts_of(self.runs, self.along, frame)
-        whole = framed_by(self.runs, self.key, self.descending, frame)
+        else:
+            whole = framed_by(self.runs, self.key, self.descending, frame)
         return excluding(whole, self.runs, self.along, frame.exclude)
+
+    def among(self, which: Mask) -> Arranged:
+        """As if only these rows were there, in this order."""
+        key = None if self.key is None else self.key.filter(pl.Series(which))
+        parts = (self.order[which], self.runs[which], self.at[which], self.along[which])
+        return Arranged(*parts, key, self.descending)
 
 
 def arrange(

@@ -7,6 +7,7 @@
     instants_back, instants_ahead
                GROUPS: instants of the partition before a row and after it that hold these groups;
                with further keys they hold more
+    sessions   SESSION: calls whose frames go on for as long as rows follow each other
     based      calls that are unbounded before: a base stands for rows that are not read
 
 Where some frame has no end, or some order does not begin with event time, no row is ever full, so
@@ -70,6 +71,12 @@ class PartitionGroup:
     def instants_ahead(self) -> int:
         return max((_after(f) for f in self._frames(Unit.GROUPS)), default=0)
 
+    @cached_property
+    def sessions(self) -> tuple[FrameCall, ...]:
+        if not self.timed:
+            return ()
+        return tuple(c for c in self.calls if c.frame.in_time.unit is Unit.SESSION)
+
     @property
     def depth(self) -> int:
         """How many rows of a partition a ROWS frame may still want when their time is over."""
@@ -83,19 +90,19 @@ class PartitionGroup:
     @property
     def looks_back(self) -> bool:
         """Whether rows before a row are counted, however old."""
-        return self.back > 0 or self.instants_back > 0
+        return self.back > 0 or self.instants_back > 0 or bool(self.sessions)
 
     @property
     def looks_ahead(self) -> bool:
-        return self.ahead > 0 or self.instants_ahead > 0
+        return self.ahead > 0 or self.instants_ahead > 0 or bool(self.sessions)
 
     @property
     def deep(self) -> bool:
-        return self.depth > 0 or self.instants > 0
+        return self.depth > 0 or self.instants > 0 or bool(self.sessions)
 
     @cached_property
     def counting(self) -> tuple[FrameCall, ...]:
-        """Calls that wait for rows to follow, not only for time."""
+        """Calls that wait for rows to follow, not only for time; a session for none to."""
         if not self.timed:
             return ()
         return tuple(c for c in self.calls if _waits(c.frame.in_time))

@@ -2,9 +2,9 @@
 
 For RANGE that is what lies within `reach` before them and `after` behind. For ROWS
 each partition's rows are read since the slice that holds its `back`-th row before
-those, for GROUPS its `instants_back`-th instant; where that row is in the history, all
-of them. What an unbounded frame held before its partition's first row comes as a base,
-and each row counts once.
+those, for GROUPS its `instants_back`-th instant, for sessions the last row behind a pause; where
+that row is in the history, all of them. What an unbounded frame held before its partition's first
+row comes as a base, and each row counts once.
 
 A row of the history is read with all rows of its partition, and only for the calls
 whose frames were not full when its time was over; the history has the other values.
@@ -207,6 +207,9 @@ def _nth_slice(group: PartitionGroup) -> pl.Expr:
     if group.instants_back:
         instant = pl.col(TS).rank("dense", descending=True) == group.instants_back
         counted.append(pl.col(FROM).filter(instant).first())
+    for call in group.sessions:
+        paused = pl.col(TS).diff() > call.frame.preceding
+        counted.append(pl.col(FROM).filter(paused).last())
     known = pl.all_horizontal(each.is_not_null() for each in counted)
     return pl.when(known).then(pl.min_horizontal(counted))
 

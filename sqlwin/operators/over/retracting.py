@@ -4,9 +4,10 @@ A batch is taken in two steps: first what is retracted, then what is new. A row 
 emitted and is no more goes out `-D`; one that comes under the position of another is that
 row, `+U`, also where its instant is another: then its record moves there. Of a row whose
 followers are retracted after it was emitted full the frame is open again: from then on
-it counts as shown, so what changes is `late`. A row that is not there, and one that has left
-the row store, cannot be retracted: it is passed over. Of one that is evicted and still in frames of
-others only these change: its result stays as it was emitted.
+it counts as shown, so what changes is `late`. Of a row whose session is shorter without what is
+retracted, and so is full, the frame has become full in the batch. A row that is not there, and one
+that has left the row store, cannot be retracted: it is passed over. Of one that is evicted and
+still in frames of others only these change: its result stays as it was emitted.
 
 Invariant: of the records of one position at most one was ever emitted or waits.
 
@@ -23,12 +24,21 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.results import ResultLedger
-from sqlwin.operators.emitter.schema import DUE, FINAL, FORCED, OLD, PENDING, STANDS, STORE
+from sqlwin.operators.emitter.schema import (
+    ADDED,
+    DUE,
+    FINAL,
+    FORCED,
+    OLD,
+    PENDING,
+    STANDS,
+    STORE,
+)
 from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.reading import Reading, stored
-from sqlwin.operators.over.touching import FILLED
+from sqlwin.operators.over.touching import FILLED, HELD, REOPENED
 from sqlwin.operators.weights import weighed
 from sqlwin.schema import PART, POSITION, REVISION, SEQ, TS
 
@@ -97,6 +107,22 @@ class Retracting:
             return touched
         filled = pl.col(FILLED) | (pl.col(FINAL) & _among(touched, again))
         return touched.with_columns(filled.alias(FILLED))
+
+    def closed(self, touched: pl.DataFrame, closed: pl.DataFrame) -> pl.DataFrame:
+        """`touched` with those that were open before the batch and are full by what it retracts,
+        where its new rows have not opened them again: they have become full in it."""
+        if closed.is_empty():
+            return touched
+        among = _among(touched, closed)
+        touched = touched.with_columns(
+            pl.col(FILLED) | (pl.col(FINAL) & among), pl.col(REOPENED) & ~among
+        )
+        marks = {FINAL: True, HELD: False, FILLED: True, REOPENED: False}
+        alone = closed.join(touched, on=closed.columns, how="anti", nulls_equal=True)
+        alone = alone.with_columns(
+            pl.lit(0, pl.Int64).alias(ADDED), *(pl.lit(v).alias(k) for k, v in marks.items())
+        )
+        return pl.concat([touched, alone.select(touched.columns)])
 
     def rest(self, added: pl.DataFrame, left: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `left` for which nothing came, and that are out, with their records."""

@@ -12,7 +12,7 @@ Rows stay as far back as a RANGE reaches, and until those ahead have come.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from sqlwin.operators.load import Load, Records, Retained, nothing
 from sqlwin.operators.over import base_sums, history
 from sqlwin.operators.over.base_sums import BaseSums
 from sqlwin.operators.over.framing import FrameCall
+from sqlwin.operators.over.partition_groups import PartitionGroup
 from sqlwin.operators.over.reading import Reading
 from sqlwin.operators.over.row_horizons import RowHorizons
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
@@ -30,6 +31,7 @@ from sqlwin.state.combine import keep_all, last_written, merged
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
 
+COUNTING = (Unit.ROWS, Unit.GROUPS, Unit.SESSION)
 NEVER_FULL = "a frame to the end of the input keeps every row of it"
 NEVER_FINAL = "an order that does not begin with event time keeps every row"
 
@@ -61,7 +63,7 @@ class OverStores:
         if past.deep:
             order = (history.GENERATION, *POSITION)
             layout = layout_of(history.STORE, past.columns, (), order, 1)
-            words = "evicted rows that frames in ROWS reach"
+            words = f"evicted rows that frames in {_listed(past.deep)} reach"
             yield StoreSpec(layout, keep_all(layout), words, self._old_rows)
 
     def _sums(self, sums: BaseSums) -> Iterator[StoreSpec]:
@@ -108,8 +110,9 @@ class OverStores:
         return self.retained.rows(load, max(back, 0) + max(ahead, 0), of_key=self.width)
 
     def _emitted(self, load: Load) -> Records:
-        """Rows that were emitted early; else only corrections that wait, which are few."""
-        return nothing(load) if self.row_horizons.policy.early is None else self._rows(load)
+        """Rows that were emitted early, or all; else only corrections that wait, which are few."""
+        few = self.row_horizons.policy.early is None and not self.ledger.recorded
+        return nothing(load) if few else self._rows(load)
 
     def _old_rows(self, load: Load) -> Records:
         """Those that ROWS frames reach, of each partition of its own, and those that wait."""
@@ -126,3 +129,9 @@ class OverStores:
         if isinstance(rows, str):
             return rows
         return self.retained.groups(load, self.width) * rows / load.added(self.width)
+
+
+def _listed(groups: Iterable[PartitionGroup]) -> str:
+    """The units of the frames that reach rows whose time is over."""
+    there = {call.frame.in_time.unit for group in groups for call in group.calls}
+    return " and ".join(unit.value for unit in COUNTING if unit in there)

@@ -30,7 +30,7 @@ from sqlwin.windows import Unit
 
 NEW = "__new"
 HELD, FILLED, NOW_FULL = "__held", "__filled", "__now_full"
-GONE, LEFT = "__gone", "__left"
+GONE, LEFT, REOPENED = "__gone", "__left", "__reopened"
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,18 @@ class Touching:
     enough: int
 
     def touched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Identity, `__added`, `__final`, `__held` and `__filled` of windows; `batch` is not
-        stored yet.
+        """Identity, `__added`, `__final`, `__held`, `__filled` and `__reopened` of windows; `batch`
+        is not stored yet.
 
         `__held`: it was full and there. `__filled`: it waited for rows to follow, and late
-        ones came, so that it is full now.
+        ones came, so that it is full now. `__reopened`: it was full, and is not with a late row,
+        which makes its session longer.
         """
         if batch.is_empty():
             none = stores[ROWS].layout.empty()
             flag = np.zeros(0, dtype=np.bool_)
-            return self._emitted(
-                none, flag, flag.astype(np.int64), flag, {HELD: flag, FILLED: flag}
-            )
+            marks = dict.fromkeys((HELD, FILLED, REOPENED), flag)
+            return self._emitted(none, flag, flag.astype(np.int64), flag, marks)
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         arrived = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]
@@ -64,14 +64,14 @@ class Touching:
         hit, added = changed(rows, new, self.reading.groups.calls, TS, self.enough)
         full, was = self.fullness.at(rows, stores.watermark), np.zeros(len(rows), dtype=np.bool_)
         was[~new] = self.fullness.at(rows.filter(~pl.col(NEW)), stores.watermark)
-        marks = {HELD: was, FILLED: full & ~was & ~new}
+        marks = {HELD: was, FILLED: full & ~was & ~new, REOPENED: was & ~full}
         return self._emitted(rows, hit | (full & ~was), added, full, marks)
 
     def retracted(self, removed: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """The same of stored rows that are to go. `__final`: as of before; `__filled`: it was,
         and lacks rows to follow from then on. And `__now_full`: once they are gone; `__gone`: it
-        is the window of one of them; `__left`: of one that was not full and, for all that time
-        has to say, is now.
+        is the window of one of them; `__left`: it was not full and is now: of one of them for all
+        that time has to say, of another as its session is shorter.
         """
         rows = self._near(removed, stores)
         out = which(rows, removed)
@@ -79,7 +79,7 @@ class Touching:
         was, full = self.fullness.at(rows, stores.watermark), np.zeros(len(rows), dtype=np.bool_)
         full[~out] = self.fullness.at(rows.filter(pl.Series(~out)), stores.watermark)
         full[out] = self.fullness.timed(rows.filter(pl.Series(out)), stores.watermark)
-        marks = {HELD: was, FILLED: was & ~full, NOW_FULL: full, GONE: out, LEFT: out & full & ~was}
+        marks = {HELD: was, FILLED: was & ~full, NOW_FULL: full, GONE: out, LEFT: full & ~was}
         return self._emitted(rows, hit | (was != full), added, was, marks)
 
     def _emitted(

@@ -241,11 +241,13 @@ def _session(window: Session) -> str:
 def frame(frame: Frame, measure: Unit | None = None) -> str:
     """measure: of its bounds; RANGE is one of time, ROWS of numbers."""
     measure = measure or frame.unit
+    cut = " at one instant" if frame.instant else ""
+    left_out = "" if frame.exclude is Exclude.NO_OTHERS else f" exclude {frame.exclude.value}"
+    if frame.unit is Unit.SESSION:
+        return f"session gap {length(frame.following or 0, Unit.RANGE)}{left_out.lower()}{cut}"
     begin = _bound(frame.preceding, measure, "preceding", "following")
     end = _bound(frame.following, measure, "following", "preceding")
     bounds = begin if frame.following == 0 else f"{begin} to {end}"
-    left_out = "" if frame.exclude is Exclude.NO_OTHERS else f" exclude {frame.exclude.value}"
-    cut = " at one instant" if frame.instant else ""
     return f"{frame.unit.value} {bounds}{left_out.lower()}{cut}"
 
 

@@ -259,4 +259,6 @@ def _row_full(window: OverAggregate) -> str:
     groups = max((f.following or 0 for f in frames if f.unit is Unit.GROUPS), default=0)
     behind = f"{groups} groups" if groups > 1 else "group"
     waits += [f"the {behind} of peers after it"] * (groups > 0)
+    gap = max((f.following or 0 for f in frames if f.unit is Unit.SESSION), default=0)
+    waits += [f"the last row of its session by {format_duration(gap)}"] * (gap > 0)
     return " and ".join(["when the watermark passes the row", *waits])

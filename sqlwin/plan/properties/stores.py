@@ -76,4 +76,5 @@ def keeps_keys(window: Unranked) -> bool:
     if counts(window):
         return bool(bucket_keys(window))
     calls = window.calls if isinstance(window, OverAggregate) else ()
-    return any(call.partition and call.frame.in_time.unit is not Unit.RANGE for call in calls)
+    counting = (Unit.ROWS, Unit.GROUPS)
+    return any(call.partition and call.frame.in_time.unit in counting for call in calls)

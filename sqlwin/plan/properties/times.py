@@ -15,7 +15,8 @@ is not late above.
                             window_start      MAX; without it there is no bound
     sliding stream window   window_end        0
                             window_start      the window's size
-    OVER                    carried column    its own, and the greatest RANGE following
+    OVER                    carried column    its own, and the greatest RANGE following; with a
+                                              session there is no bound
     top-n, GROUP BY alone   carried column    its own: such rows do not wait; of a top-n whose
                                               rows do, and its RETAIN
     join                    left column       its own, and how far the right may be ahead
@@ -227,6 +228,8 @@ def _framed(plan: OverAggregate, name: str) -> int | None:
     if name not in names_of(plan.input):
         return None
     frames = [call.frame.in_time for call in plan.calls if call.timed]
+    if any(frame.unit is Unit.SESSION for frame in frames):
+        return None
     ahead = [f.following for f in frames if f.unit is Unit.RANGE and f.following is not None]
     return _plus(delay(plan.input, name), max((0, *ahead)))
 

@@ -17,6 +17,7 @@ from sqlwin.errors import QueryError
 from sqlwin.functions.core.literals import written_number
 from sqlwin.functions.core.typed import Refused
 from sqlwin.sql.expressions.atoms import hex_bytes
+from sqlwin.sql.expressions.folding import number_of
 from sqlwin.sql.expressions.scalars import Expr, not_null, place, spark, word, written_name
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.text import ast
@@ -209,6 +210,12 @@ def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> 
     """The value of a literal. QueryError where it is none, or not of its kind."""
     if kind is Param.TEXT and isinstance(tree, exp.Null):
         return ""
+    computed = number_of(tree)
+    if computed is not None:
+        exact = computed == computed.to_integral_value()
+        number: Constant = int(computed) if exact else float(computed)
+        if kind.accepts(number):
+            return float(number) if kind in (Param.FRACTION, Param.ERROR) else number
     sign = -1 if isinstance(tree, exp.Neg) else 1
     literal = tree.this if isinstance(tree, exp.Neg) else tree
     value: Constant | None = None

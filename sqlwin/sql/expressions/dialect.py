@@ -328,13 +328,15 @@ class SqlwinSpark(Spark):
 
         def _nulls_before_filter(self, call: exp.Func) -> exp.Expr | None:
             """`call` in its IGNORE NULLS, from within its brackets or from behind them, where
-            FILTER is next; all else is left to sqlglot."""
+            FILTER is next, or from within where sqlglot does not know the function; all else is
+            left to sqlglot."""
             behind = self._index
             worn = self._parse_respect_or_ignore_nulls(call)
-            if self._curr.text.upper() != "FILTER":
+            within = next((arg for arg in call.iter_expressions() if isinstance(arg, _NULLS)), None)
+            unknown = within is not None and worn is call and isinstance(call, exp.Anonymous)
+            if self._curr.text.upper() != "FILTER" and not unknown:
                 self._retreat(behind)
                 return call
-            within = next((arg for arg in call.iter_expressions() if isinstance(arg, _NULLS)), None)
             if within is None or worn is not call:
                 return worn
             within.replace(within.this)

@@ -37,6 +37,7 @@ from sqlwin.schema import type_name
 from sqlwin.sql.expressions import trees
 from sqlwin.sql.expressions.arguments import constant
 from sqlwin.sql.expressions.calls import AggregateCall, aggregate
+from sqlwin.sql.expressions.folding import number_of
 from sqlwin.sql.expressions.scalars import Expr, not_null, place
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time
@@ -62,20 +63,6 @@ class Over(Protocol):
     def type_of(self, column: Expr) -> pa.DataType:
         """The type of a column that `column` gave."""
         ...
-
-
-_MIRRORED = {"first": "last", "last": "first", "nth_value": "nth_last", "nth_last": "nth_value"}
-_IN_ORDER = ("collect_list", "collect_set", "string_agg")
-
-
-def mirrored(call: AggregateCall, node: Expr, run: ast.Run) -> AggregateCall:
-    """The call for a window in descending order: the first row is the last one."""
-    name = call.function.name
-    if name in _IN_ORDER and not call.order:
-        message = f"{name.upper()} over ORDER BY … DESC needs an order of its own"
-        legal = f"{name.upper()}(value ORDER BY ts DESC), or OVER (… ORDER BY ts)"
-        raise QueryError(message, place(node, run), legal=legal)
-    return with_function(call, _MIRRORED.get(name, name))
 
 
 def with_function(call: AggregateCall, name: str) -> AggregateCall:
@@ -210,6 +197,9 @@ def _offset(call: AggregateCall, over: Over) -> int:
     if len(call.args) < 2:
         return 1
     name, tree = call.function.name.upper(), call.args[1]
+    computed = number_of(tree)
+    if computed is not None and computed == int(computed):
+        return int(computed)
     sign, size = (-1, tree.this) if isinstance(tree, exp.Neg) else (1, tree)
     if isinstance(size, exp.Literal) and size.name == "0":
         return 0

@@ -41,13 +41,13 @@ def named_windows(select: ast.Select) -> Named:
 def opened(target: ast.Name | ast.Spec, named: Named) -> ast.Spec:
     """The whole window, with what it takes from a named one."""
     spec = _based(target, named, ())
-    if spec.session is not None:
-        message = "SESSION belongs to a window of the stream"
-        raise QueryError(message, spec.session.span, legal="FROM clicks OVER (… SESSION …)")
+    if spec.session is not None and spec.frame is not None:
+        message = "SESSION is a frame, and there is another"
+        raise QueryError(message, spec.session.span, legal="either of them")
     if spec.advance is not None:
         message = "ADVANCE BY belongs to a window of the stream"
         raise QueryError(message, spec.advance.span, legal="FROM orders OVER (… ADVANCE BY …)")
-    if spec.exclude is not None and spec.frame is None:
+    if spec.exclude is not None and spec.frame is None and spec.session is None:
         message = "EXCLUDE follows a frame"
         legal = f"ROWS UNBOUNDED PRECEDING EXCLUDE {spec.exclude.text}"
         raise QueryError(message, spec.exclude.span, legal=legal)
@@ -61,7 +61,8 @@ def _based(target: ast.Name | ast.Spec, named: Named, seen: tuple[str, ...]) -> 
     if target.base is None:
         return target
     base = _based(target.base, named, seen)
-    if target.partition or (target.order and base.order) or (target.frame and base.frame):
+    twice = (target.order and base.order) or (framed(target) and framed(base))
+    if target.partition or twice:
         message = f"the window {target.base.text} has this already"
         raise QueryError(message, target.span, legal="what the named window leaves open")
     return replace(
@@ -75,6 +76,11 @@ def _based(target: ast.Name | ast.Spec, named: Named, seen: tuple[str, ...]) -> 
     )
 
 
+def framed(spec: ast.Spec) -> ast.FrameSpec | ast.SessionSpec | None:
+    """Its frame, if it has one."""
+    return spec.frame or spec.session
+
+
 def _window_named(target: ast.Name, named: Named, seen: tuple[str, ...]) -> ast.Spec:
     found = named.get(target.text.lower())
     if found is None or target.text.lower() in seen:
@@ -85,9 +91,10 @@ def _window_named(target: ast.Name, named: Named, seen: tuple[str, ...]) -> ast.
 
 
 def refuse_frame(spec: ast.Spec, call: AggregateCall, legal: str) -> None:
-    if spec.frame is not None:
+    frame = framed(spec)
+    if frame is not None:
         message = f"{call.function.name.upper()} takes no frame"
-        raise QueryError(message, spec.frame.span, legal=legal)
+        raise QueryError(message, frame.span, legal=legal)
 
 
 # --- ORDER BY -------------------------------------------------------------------------
@@ -115,8 +122,10 @@ def keys(spec: ast.Spec) -> tuple[Key, ...]:
     return tuple(made)
 
 
-def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
+def time_of(relation: Relation, order: tuple[Key, ...], fixed: bool = False) -> Time | None:
     """How rows are ordered by event time, None where another key is the first.
+
+    fixed: of a derived stream the query has chosen its event time; another column is a key then.
 
     Of a stream that declares no event time, any TIMESTAMP column may be it. Behind it the
     OFFSET in the same direction is the order of positions; anything else is a key.
@@ -125,7 +134,9 @@ def time_of(relation: Relation, order: tuple[Key, ...]) -> Time | None:
     assert stream is not None
     names = [_column(relation, key) for key in order]
     ts = _by_clock(stream, names[0]) or stream.ts or _instant(relation, names[0])
-    if stream.of:
+    if stream.of and fixed:
+        ts = stream.ts
+    elif stream.of:
         ts = names[0] if names[0] in candidates(stream) else None
     if ts is None or names[0] != ts:
         return None

@@ -25,8 +25,18 @@ from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed, word
 from sqlwin.sql.over import ranks, top_n
 from sqlwin.sql.over.above import Carrying, done, needs_over, no_over, plain
-from sqlwin.sql.over.analytic import mirrored, rewritten
-from sqlwin.sql.over.clauses import Key, Named, keys, named_windows, opened, time_of, timed_by
+from sqlwin.sql.over.analytic import rewritten
+from sqlwin.sql.over.clauses import (
+    Key,
+    Named,
+    framed,
+    keys,
+    named_windows,
+    opened,
+    time_of,
+    timed_by,
+)
+from sqlwin.sql.over.mirrors import mirrored
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Relation
@@ -70,32 +80,23 @@ def _refuse_by_name(items: Sequence[Item], qualify: ast.Run | None) -> None:
 
 
 def _timed(relation: Relation, targets: list[ast.Name | ast.Spec], named: Named) -> Relation:
-    """All windows of a query that are ordered by event time are so by one."""
+    """With the event time that the first order begins with that begins with any; what another one
+    begins with is a key like others, though a derived stream may have it as its event time."""
     orders = [(target, keys(opened(target, named))) for target in targets]
-    named_before = False
+    fixed = False
     for target, order in orders:
-        made = timed_by(relation, order) if order else stream_time(relation, target.span)
-        _refuse_other(relation, made, named_before, order)
-        named_before = named_before or (bool(order) and time_of(made, order) is not None)
-        relation = made
+        if not order:
+            relation = stream_time(relation, target.span)
+        elif not fixed:
+            relation = timed_by(relation, order)
+            fixed = time_of(relation, order) is not None
     return relation
-
-
-def _refuse_other(before: Relation, after: Relation, again: bool, order: Keys) -> None:
-    """A derived stream may have several columns that could be its event time. again: an order
-    before this one names one."""
-    was, made = before.stream, after.stream
-    assert was is not None and made is not None
-    if again and was.ts != made.ts:
-        message = f"another call here is ordered by {was.ts}"
-        legal = f"ORDER BY {was.ts} in all, or {made.ts}"
-        raise QueryError(message, order[0].run.span, legal=legal)
 
 
 def _framed(
     select: ast.Select, relation: Relation, items: Sequence[Item], named: Named
 ) -> Relation:
-    binding = Framed(Scope(relation), named, Below(relation))
+    binding = Framed(Scope(relation), named, Below(relation), fixed=True)
     columns, predicate = binding.bound(items, select.qualify)
     calls = tuple(binding.calls.values())
     base = OverAggregate(binding.below.project(), calls, _rules(select.policies, calls, relation))
@@ -130,10 +131,12 @@ def _unbounded(select: ast.Select, top: top_n.Top) -> tuple[OverAggregate, Expr]
 
 @dataclass
 class Framed(Carrying):
-    """calls: by the name of their output column. called: those names, by calls without one."""
+    """calls: by the name of their output column. called: those names, by calls without one. fixed:
+    as of `time_of`."""
 
     calls: dict[str, OverCall] = field(default_factory=dict)
     called: dict[OverCall, str] = field(default_factory=dict)
+    fixed: bool = False
 
     def call(self, call: AggregateCall, node: Expr, run: ast.Run, wanted: str | None) -> Expr:
         if call.over is None:
@@ -166,7 +169,7 @@ class Window:
         order = keys(spec)
         self.keys = tuple(key.ordered.this for key in order)
         self.partition = binding.partition(spec)
-        timed = time_of(binding.scope.relation, order) if order else None
+        timed = time_of(binding.scope.relation, order, binding.fixed) if order else None
         self.instant = binding.at_instant(self.partition)
         if order and timed is None and self.instant and not measured_along(spec.frame):
             self.order, timed = self._each(order), Time(keyed=True)
@@ -197,9 +200,10 @@ class Window:
         if self.ordered is None:
             message = f"{name} needs ORDER BY in its OVER clause"
             raise QueryError(message, word(node, self.run), legal=call.function.example)
-        if self.spec.frame is not None:
+        frame = framed(self.spec)
+        if frame is not None:
             message = f"{name} takes no frame: it goes by all rows of the partition"
-            raise QueryError(message, self.spec.frame.span, legal=call.function.example)
+            raise QueryError(message, frame.span, legal=call.function.example)
 
     def aggregate(self, call: AggregateCall, node: Expr) -> Expr:
         frame = frame_of(self.spec, self.ordered)
@@ -207,7 +211,7 @@ class Window:
             frame, none = Frame(Unit.ROWS, 0, 0), conjoined(call.where, exp.false())
             call = replace(call, where=none)
         if self.time.descending:
-            call = mirrored(call, node, self.run)
+            return mirrored(call, frame, node, self)
         return self.column(call, frame, named=True)
 
     def column(self, call: AggregateCall, frame: Frame, named: bool = False) -> Expr:

@@ -21,7 +21,7 @@ from sqlwin.sql.expressions.analytic_functions import RANKS
 from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.over.above import Carrying, done, needs_over
-from sqlwin.sql.over.clauses import Named, keys, opened, refuse_frame, time_of
+from sqlwin.sql.over.clauses import Named, framed, keys, opened, refuse_frame, time_of
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.rank_bounds import OpenTop
@@ -51,7 +51,7 @@ def _written(call: AggregateCall, named: Named) -> tuple[object, ...]:
     assert call.over is not None
     spec = opened(call.over, named)
     runs = tuple(tuple(run.text for run in by) for by in (spec.partition, spec.order))
-    return (call.function.name, *runs, spec.frame is None)
+    return (call.function.name, *runs, framed(spec) is None)
 
 
 def _other_order(relation: Relation, call: AggregateCall, named: Named) -> bool:

@@ -13,6 +13,7 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, once
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named, word
+from sqlwin.sql.syntax.sums import LEGAL, summed
 from sqlwin.sql.text import ast
 
 NOWHERE = Span(1, 1)
@@ -155,6 +156,13 @@ class WindowRules(Transformer[Token, Any]):
     def bound(self, meta: Meta, children: Children) -> ast.Bound:
         return ast.Bound(key_of(children[1]), children[0], meta_span(meta))
 
+    def sum(self, meta: Meta, children: Children) -> ast.Amount:
+        return summed([str(c) if isinstance(c, Token) else c for c in children], meta_span(meta))
+
+    def bound_column(self, meta: Meta, children: Children) -> ast.Amount:
+        message = "a bound of a frame is a constant: how far frames reach says what rows are kept"
+        raise QueryError(message, meta_span(meta), legal=LEGAL)
+
     def unbounded_bound(self, meta: Meta, children: Children) -> ast.Bound:
         return ast.Bound(f"UNBOUNDED {key_of(children[0])}", None, meta_span(meta))
 
@@ -165,7 +173,7 @@ class WindowRules(Transformer[Token, Any]):
         return Clause("advance", children[0], meta_span(meta))
 
     def session(self, meta: Meta, children: Children) -> Clause:
-        gap, *rest = children
+        gap, *rest = (c for c in children if not _is(c, "WITH_GAP"))
         clauses = [c for c in rest if isinstance(c, Clause)]
         once(clauses)
         if isinstance(gap, ast.Run) and len(rest) > len(clauses):
@@ -199,6 +207,10 @@ def _special(children: Children) -> list[tuple[Any, Any, Any]]:
     clauses = [child for child in children if isinstance(child, Clause)]
     overs = [clause.value for clause in clauses if clause.word == "over"]
     return overs + [made for clause in clauses if clause.word == "nth" for made in clause.value]
+
+
+def _is(child: Any, type_: str) -> bool:
+    return isinstance(child, Token) and child.type == type_
 
 
 def _unit(token: Token) -> str:

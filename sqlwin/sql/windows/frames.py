@@ -15,7 +15,8 @@ keys, and a distance in RANGE, which is one of event time, makes no sense.
 | none                | the whole partition; refused                           |
 | `price`             | RANGE, all before and the peers; ROWS, two before      |
 
-A frame in GROUPS counts groups of peers, the row's own being number 0.
+A frame in GROUPS counts groups of peers, the row's own being number 0. SESSION is the same in
+either direction.
 
 An order that does not begin with event time is as it is written, never mirrored. With a single
 key, a number or a time, a distance in RANGE is one along that key.
@@ -30,6 +31,7 @@ import pyarrow as pa
 from sqlwin.errors import QueryError
 from sqlwin.schema import Order, type_name
 from sqlwin.sql.text import ast
+from sqlwin.sql.windows.session_frames import session_frame
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude, Frame
 
@@ -71,6 +73,9 @@ class Time:
 def frame_of(spec: ast.Spec, time: Time | None) -> Frame | None:
     """time: None without ORDER BY. None for one that holds no row, for it begins after its end."""
     exclude = _exclude(spec.exclude)
+    if spec.session is not None:
+        timed = time is not None and time.timed
+        return _excluding(session_frame(spec.session, timed), exclude, time or Time())
     if spec.frame is not None:
         _refuse_ends(spec.frame)
     if time is None:

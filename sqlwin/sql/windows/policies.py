@@ -142,7 +142,7 @@ def extent_of(frames: Iterable[Frame]) -> int | None:
     every = [frame.in_time for frame in frames]
     if any(None in (frame.preceding, frame.following) for frame in every):
         return None
-    in_time = [frame for frame in every if frame.unit is Unit.RANGE]
+    in_time = [frame for frame in every if frame.unit in (Unit.RANGE, Unit.SESSION)]
     return max((end or 0 for f in in_time for end in (f.preceding, f.following)), default=0)
 
 

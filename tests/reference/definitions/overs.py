@@ -2,7 +2,8 @@
 
 A row is full at a watermark when all its frames are: one in RANGE that ends f after
 the row, when the watermark is past its end and past the row; one in ROWS, when its
-last row is there and the watermark is past it; one without an end, never.
+last row is there and the watermark is past it; a session, when the watermark is past its last row
+by more than the gap; one without an end, never.
 
 Rows of one instant are in the order of the call's further keys, then by position; peers are
 those that are equal in all. Where the order does not begin with event time, all rows of a partition
@@ -16,13 +17,13 @@ rows at 10, 20, 30, watermark 25: the row at 10 is full, its follower is at 20; 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from sqlwin.schema import SEQ, TS, Order
 from sqlwin.windows import Unit
-from sqlwin.windows.frames import Frame
+from sqlwin.windows.frames import Exclude, Frame
 from tests.reference.definitions.values import (
     NUMBER,
     Value,
@@ -174,6 +175,8 @@ def full_when(rows: list[Row], at: int, frame: Frame, by: tuple[str, ...] = (TS,
     reach = max(frame.following, 0)
     if frame.unit is Unit.RANGE:
         end = rows[at][TS] + reach
+    elif frame.unit is Unit.SESSION:
+        end = frame_of(rows, at, replace(frame, exclude=Exclude.NO_OTHERS))[-1][TS] + reach
     elif frame.unit is Unit.GROUPS:
         behind = [n for n in range(at, len(rows)) if groups_between(rows, at, n, by) == reach]
         if not behind:

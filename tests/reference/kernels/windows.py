@@ -120,6 +120,10 @@ def _number(value: Any) -> Any:
 
 
 def _inside(rows: Rows, at: int, n: int, frame: Frame, by: tuple[str, ...]) -> bool:
+    if frame.unit is Unit.SESSION:
+        low, high = sorted((at, n))
+        between = range(low + 1, high + 1)
+        return all(rows[each][TS] - rows[each - 1][TS] <= frame.following for each in between)
     if frame.unit is Unit.GROUPS:
         off = groups_between(rows, at, n, by)
     else:

@@ -137,8 +137,11 @@ def frames(draw: st.DrawFn, exclude: bool = True) -> Frame:
     if preceding is not None and following is not None and preceding + following < 0:
         preceding, following = -following, -preceding
     left_out = draw(st.sampled_from([Exclude.NO_OTHERS, Exclude.NO_OTHERS, *Exclude]))
-    unit = draw(st.sampled_from(list(Unit)))
-    return Frame(unit, preceding, following, left_out if exclude else Exclude.NO_OTHERS)
+    unit, left_out = draw(st.sampled_from(list(Unit))), left_out if exclude else Exclude.NO_OTHERS
+    if unit is Unit.SESSION:
+        gap = draw(st.integers(1, 4))
+        return Frame(unit, gap, gap, left_out)
+    return Frame(unit, preceding, following, left_out)
 
 
 ORDERS: st.SearchStrategy[Keys] = st.sampled_from(
@@ -157,7 +160,7 @@ def windows(draw: st.DrawFn) -> tuple[Frame, Keys, bool]:
     """A frame, the keys of its order, with which a frame in RANGE goes by peers, and whether they
     are behind event time; where they are not, one has a distance along a single key."""
     frame, keys = draw(frames()), draw(ORDERS)
-    timed = not keys or draw(st.sampled_from([True, True, False]))
+    timed = not keys or frame.unit is Unit.SESSION or draw(st.sampled_from([True, True, False]))
     if frame.unit is Unit.RANGE and len(keys) + timed > 1:
         frame = by_peers(frame, timed)
     return frame, keys, timed

@@ -34,7 +34,7 @@ def called(draw: st.DrawFn) -> list[Called]:
 def _decided(frame: Frame) -> bool:
     """DuckDB orders by ts for who is a peer, and by ts and seq for who comes first: not by both."""
     peers = frame.exclude in (Exclude.GROUP, Exclude.TIES)
-    return frame.unit is Unit.RANGE or not peers
+    return frame.unit in (Unit.RANGE, Unit.SESSION) or not peers
 
 
 def numbered(last: pl.DataFrame) -> pl.DataFrame:
@@ -48,7 +48,9 @@ def answers(calls: list[Called], rows: list[tuple[Any, ...]]) -> list[tuple[int,
         con.execute("CREATE TABLE s (k TEXT, j BIGINT, v BIGINT, ts BIGINT, part INT, seq BIGINT)")
         if rows:
             con.executemany("INSERT INTO s VALUES (?, ?, ?, ?, ?, ?)", rows)
-        answer = con.sql(f"SELECT seq, {operator} FROM s").fetchall()
+        numbered = "".join(f", {_session(*gap)} AS {_number(*gap)}" for gap in _gaps(calls))
+        begun = f"SELECT *{numbered} FROM ({_begun(calls)})"
+        answer = con.sql(f"WITH o AS ({begun}) SELECT seq, {operator} FROM o").fetchall()
     lists = [name == "list" for name, *_ in calls]
     return [
         (seq, tuple(v or [] if is_list else v for v, is_list in zip(values, lists, strict=True)))
@@ -59,7 +61,9 @@ def answers(calls: list[Called], rows: list[tuple[Any, ...]]) -> list[tuple[int,
 def _question(
     name: str, partition: tuple[str, ...], frame: Frame, keys: Keys = (), timed: bool = True
 ) -> str:
-    by = f"PARTITION BY {', '.join(partition)} " if partition else ""
+    by = _by(partition)
+    if frame.unit is Unit.SESSION:
+        return _of_session(name, partition, frame, keys)
     time = ", ".join((*(["ts"] if timed else []), *map(_key, keys)))
     place = f"{time}, ts, seq"
     order = place if frame.unit is Unit.ROWS else time
@@ -71,6 +75,54 @@ def _question(
     )
     framed = f"{unit} BETWEEN {bounds} EXCLUDE {frame.exclude.value}"
     return QUESTIONS[name].format(over=f"({by}ORDER BY {order} {framed})", place=place)
+
+
+Gap = tuple[tuple[str, ...], int]
+
+
+def _gaps(calls: list[Called]) -> list[Gap]:
+    """Partitions and gaps of the sessions among the frames."""
+    made = ((by, frame) for _, by, frame, *_ in calls)
+    return list(dict.fromkeys((by, f.preceding or 0) for by, f in made if f.unit is Unit.SESSION))
+
+
+def _begun(calls: list[Called]) -> str:
+    """Rows with whether they begin a session."""
+    begins = (
+        f", coalesce(ts - lag(ts) OVER ({_by(by)}ORDER BY ts, seq) > {gap}, true)::INT "
+        f"AS b{_number(by, gap)}"
+        for by, gap in _gaps(calls)
+    )
+    return f"SELECT *{''.join(begins)} FROM s"
+
+
+def _session(by: tuple[str, ...], gap: int) -> str:
+    return f"sum(b{_number(by, gap)}) OVER ({_by(by)}ORDER BY ts, seq)"
+
+
+def _number(by: tuple[str, ...], gap: int) -> str:
+    return f"g{''.join(by)}{gap}"
+
+
+def _by(partition: tuple[str, ...]) -> str:
+    return f"PARTITION BY {', '.join(partition)} " if partition else ""
+
+
+def _of_session(name: str, partition: tuple[str, ...], frame: Frame, keys: Keys) -> str:
+    number = _number(partition, frame.preceding or 0)
+    by = (*partition, number)
+    place = ", ".join((*("ts", *map(_key, keys)), "seq"))
+    own = " AND ".join(f"r.{key} IS NOT DISTINCT FROM o.{key}" for key in by)
+    equal = ("ts", *(key.column for key in keys))
+    peer = " AND ".join(f"r.{key} IS NOT DISTINCT FROM o.{key}" for key in equal)
+    kept = {
+        Exclude.NO_OTHERS: "true",
+        Exclude.CURRENT_ROW: "r.seq <> o.seq",
+        Exclude.GROUP: f"NOT ({peer})",
+        Exclude.TIES: f"(r.seq = o.seq OR NOT ({peer}))",
+    }[frame.exclude]
+    call = QUESTIONS[name].format(over="", place=place).removesuffix(" OVER ")
+    return f"(SELECT {call} FROM o r WHERE {own} AND {kept})"
 
 
 def _key(key: Order) -> str:
