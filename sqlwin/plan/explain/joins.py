@@ -217,13 +217,20 @@ _WITHOUT = {"left": "left rows", "right": "right rows", "full": "rows"}
 
 
 def _early(join: Join, policy: Policy) -> str:
-    if policy.early is Early.EVERY:
-        return early(policy)
+    if policy.early in (Early.EVERY, Early.ROWS):
+        when = early(policy, "of equal keys" if join.left_keys else "of the join")
+        passed = policy.early is Early.ROWS and _dated(join)
+        return f"{when}, the rest once the watermark has passed them" if passed else when
     if isinstance(join.match, AsOf):
         return "at once, corrected as nearer rows come"
     if join.kind in _WITHOUT:
         return f"{_WITHOUT[join.kind]} without a match at once, retracted when one comes"
     return "each pair as it is found"
+
+
+def _dated(join: Join) -> bool:
+    """Whether its results have an event time."""
+    return not arriving(join) and len(untimed(join)) < 2
 
 
 def _late(join: Join, policy: Policy) -> str:

@@ -2,7 +2,8 @@
 
 If nothing is said, a pair is sent as it is found, on time or late; a row without a match
 once it is complete to have none. EARLY EVERY d and LATE EVERY d send what was found in
-that time; EARLY pads at once, too, and retracts what then finds a match. Of messages that are
+that time, EARLY EVERY n ROWS what was found of n results of equal keys; EARLY pads at once, too,
+and retracts what then finds a match. Of messages that are
 counted as they come none is late, so there LATE says nothing.
 """
 
@@ -78,13 +79,8 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool
     if given.early is not None and given.early.once:
         message = "EARLY … ONCE is of windows, and each pair of a join is emitted once as it is"
         raise QueryError(message, given.span, legal="EARLY EVERY INTERVAL '1' MINUTE")
-    if given.early is not None and given.early.rows is not None:
-        message = (
-            "EARLY EVERY n ROWS counts the rows of a window, and each row of a join has its own"
-        )
-        legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
-        raise QueryError(message, given.early.rows.span, legal=legal)
-    if given.timeout is not None and not waits:
+    counts = given.early is not None and given.early.rows is not None
+    if given.timeout is not None and not (waits or counts):
         message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
         raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")
     if given.retain_rows is not None and isinstance(match, AsOf | JoinSessions):

@@ -199,7 +199,13 @@ class Logged:
     closed: int = START
 
     def __post_init__(self) -> None:
-        self.log = Changelog(self.policy, self.update_before)
+        sides = (self.left, self.right)
+        self.log = Changelog(
+            self.policy,
+            self.update_before,
+            tuple(zip(self.left.keys, self.right.keys, strict=True)),
+            any(side.timed and (side.at == TS or side.by_time) for side in sides),
+        )
 
     def stores(self) -> list[StoreSpec]:
         return []
@@ -230,7 +236,8 @@ class Logged:
         if timeout is not None and heard is not None and now >= heard + timeout:
             stores.last_input = None
             self.show_all(now)
-        return self.records(self.log.go(now))
+            return self.records(self.log.go(now, self.closed, silent=True))
+        return self.records(self.log.go(now, self.closed))
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         self.show_all(now)

@@ -211,11 +211,24 @@ def steps(lateness: int = 8) -> st.SearchStrategy[list[Step]]:
     return st.lists(one, min_size=1, max_size=9)
 
 
+EARLY: list[dict[str, Any]] = [
+    {},
+    {},
+    {"early": Early.EVERY, "early_period": 4},
+    {"early": Early.EVERY, "early_period": 4, "early_rows": 3},
+    {"early": Early.ROWS, "early_rows": 2},
+    {"early": Early.ROWS, "early_rows": 3},
+    {"early": Early.ON_UPDATE},
+]
+
+
 def policies() -> st.SearchStrategy[dict[str, Any]]:
+    return st.builds(lambda one, other: {**one, **other}, st.sampled_from(EARLY), _others())
+
+
+def _others() -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {
-            "early": st.sampled_from([None, None, Early.EVERY, Early.ON_UPDATE]),
-            "early_period": st.just(4),
             "late": st.sampled_from([Late.EVERY, Late.ON_UPDATE, Late.ON_UPDATE, Late.NEVER]),
             "late_period": st.just(3),
             "timeout": st.sampled_from([None, None, 6]),
