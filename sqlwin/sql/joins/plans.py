@@ -306,5 +306,5 @@ def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:
     untimed = [s.name for node in below for s in streams_of(node) if s.ts is None]
     if untimed:
         message = f"RETAIN n ROWS keeps the newest rows, and {untimed[0]} has no event time"
-        legal = "RETAIN 1 HOUR OR 100000 ROWS, or bounds of both event times in the join before it"
+        legal = "RETAIN 1 HOUR, or bounds of both event times in the join before it"
         raise QueryError(message, given.retain_rows.span, legal=legal)

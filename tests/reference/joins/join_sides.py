@@ -169,8 +169,10 @@ class Side:
 
     def note(self, policy: Policy) -> None:
         """RETAIN n ROWS: of each key, by its text, the instant of its n-th greatest row, if it
-        never was later."""
+        never was later; where rows are forgotten, of those that are there."""
         n = policy.retain_rows
+        if self.forgets:
+            self.reached.clear()
         for key, rows in by_bucket(self.kept.values(), self.keys).items() if n else ():
             floor = floor_of(rows, n or 1, lambda ts: ts)
             if floor > self.reached.get(key, (START, rows[0]))[0]:
@@ -221,6 +223,8 @@ class Logged:
     def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         """Of a side: its keys and `__floor`."""
         of = (self.left, self.right)[side]
+        if of.forgets:
+            of.note(self.policy)
         records = [
             {**{key: row[key] for key in of.keys}, HORIZON: floor}
             for floor, row in of.reached.values()
