@@ -125,10 +125,14 @@ class JoinBase(ABC):
         rows = side.scan(stores)
         wanted = replace(between, keys=self._keys_of(side, between.keys))
         held = rows.select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
-        found = wanted.of(held) if side.at == TS or side.dated else wanted.counted(held)
+        found = wanted.of(held) if self._known_by_time(side) else wanted.counted(held)
         if stores.sides is not None and between.keys is not None:
             stores.sides.note_rows(side.name, rows.join(found, on=[PART, SEQ], how="semi"))
         return found
+
+    def _known_by_time(self, side: Side) -> bool:
+        """Whether its rows are known by their time, or by their numbers."""
+        return side.at == TS or side.dated
 
     def _keys_of(self, side: Side, keys: pl.DataFrame | None) -> pl.DataFrame | None:
         """Keys that are asked for, all or some, under the side's own names."""

@@ -250,7 +250,7 @@ def _policy(
     match: Match,
     static: bool,
 ) -> Policy:
-    rows = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+    rows = isinstance(match, JoinWindow | JoinSessions) and match.unit is Unit.ROWS
     streams = [stream for node in below for stream in streams_of(node)]
     results = [stream for stream in streams if stream.of]
     ordered = rows and bool(results)

@@ -64,15 +64,15 @@ def _extent(match: Match | None) -> int | None:
     if isinstance(match, AsOf):
         return 0
     if isinstance(match, JoinSessions):
-        return match.gap
+        return 0 if match.unit is Unit.ROWS else match.gap
     if match.low is None or match.high is None:
         return None
     return 0 if match.unit is Unit.ROWS else max(-match.low, match.high, 0)
 
 
 def _counted(match: Match | None) -> bool:
-    """Whether it is a window in ROWS."""
-    return isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+    """Whether it is a window, or sessions, in ROWS."""
+    return isinstance(match, JoinWindow | JoinSessions) and match.unit is Unit.ROWS
 
 
 def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool) -> None:
@@ -83,7 +83,9 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool
     if given.timeout is not None and not (waits or counts):
         message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
         raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")
-    if given.retain_rows is not None and isinstance(match, AsOf | JoinSessions):
+    needed = isinstance(match, AsOf | JoinSessions) and not _counted(match)
+    if given.retain_rows is not None and needed:
+        assert isinstance(match, AsOf | JoinSessions)
         message = f"RETAIN n ROWS would evict rows that are needed: {_NEEDED[type(match)]}"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     expired = given.expired
