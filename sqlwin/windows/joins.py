@@ -109,9 +109,10 @@ class SteppedWindow(JoinWindow):
 class JoinSessions:
     """Which pairs of a join: those of rows whose sessions overlap as `[first, last + gap)`.
 
-    left, right: of the two inputs, ended by a pause alone. Rows of one of them may be in no
-    session, `Session(0)`: such a row matches those of the session that holds its instant. keys:
-    the session key, so many of the join's keys, from the first on. Source: SAMZA-552.
+    left, right: of the two inputs, ended by a pause alone, of time or of messages. Rows of one of
+    them may be in no session, `Session(0)`: such a row matches those of the session that holds its
+    instant, or its number. keys: the session key, so many of the join's keys, from the first on.
+    Source: SAMZA-552.
     """
 
     left: Session
@@ -120,12 +121,18 @@ class JoinSessions:
 
     def __post_init__(self) -> None:
         for session in (self.left, self.right):
-            if session.cut or session.unit is Unit.ROWS:
-                raise ValueError(f"a session of a join is ended by a gap of time alone: {session}")
+            if session.cut:
+                raise ValueError(f"a session of a join is ended by its gap alone: {session}")
+        if len({each.unit for each in (self.left, self.right) if not each.instant}) > 1:
+            raise ValueError("one session of a join counts messages, the other one time")
         if self.left.instant and self.right.instant:
             raise ValueError("a join of sessions has sessions on one side at least")
         if self.keys < 1:
             raise ValueError("sessions of a join have a key")
+
+    @property
+    def unit(self) -> Unit:
+        return self.left.unit if self.right.instant else self.right.unit
 
     @property
     def gap(self) -> int:

@@ -116,8 +116,9 @@ def forgetting(draw: st.DrawFn, of: st.SearchStrategy[Fast]) -> Fast:
 
 
 def possible(operator: Fast) -> bool:
-    """Windows in ROWS of rows that may be retracted have no TTL."""
-    return not operator.left.weighted or operator.left.at == TS
+    """Windows in ROWS, and RETAIN n ROWS, of rows that may be retracted have no TTL."""
+    counted = operator.policy.retain_rows is not None
+    return not operator.left.weighted or (operator.left.at == TS and not counted)
 
 
 @given(forgetting(joins().filter(possible)), steps(), st.booleans())
@@ -177,6 +178,10 @@ def agree(operator: Fast, taken: list[Step], restarts: bool) -> None:
     for step in taken:
         horizon = START if retain is None else fast.stores.watermark - retain
         batch = source.batch(step, watermark, horizon)
+        if operator.policy.retain_rows is not None:
+            horizons = [each.horizons() for each in (fast, slow)]
+            assert horizons[0] == horizons[1]
+            batch = fast.unexpired(batch)
         watermark, now = watermark + step.watermark, now + step.clock
         found, expected = (
             records(each.step(*batch, now, watermark, step.end), columns) for each in (fast, slow)

@@ -181,7 +181,6 @@ def test_the_message_key_is_that_of_the_table(
     [
         ({"match": window(0, 5), "kind": "outer"}, "a join is one of inner, left"),
         ({"match": AsOf(">="), "kind": "full"}, "inner or left, got full"),
-        ({"match": window(0, 5), "early": Early.ROWS, "early_rows": 2}, "EARLY"),
         ({"match": window(0, 5, Unit.ROWS), "retain_rows": 2}, "RETAIN"),
         ({"match": AsOf(">="), "retain_rows": 2}, "RETAIN"),
     ],

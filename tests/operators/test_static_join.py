@@ -53,8 +53,9 @@ JOINS = st.builds(
     st.sampled_from([0, 1, 1, 2]),
     st.booleans(),
     st.booleans(),
-    early=st.sampled_from([None, Early.EVERY, Early.ON_UPDATE]),
+    early=st.sampled_from([None, Early.EVERY, Early.ON_UPDATE, Early.ROWS]),
     early_period=st.just(4),
+    early_rows=st.just(2),
 )
 TABLE = st.lists(
     st.tuples(

@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 from sqlwin.plan.ir.nodes import Node
 from sqlwin.plan.properties.facts import (
-    bucket_keys,
     counts,
-    unranked,
     window_of,
 )
 from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
@@ -30,8 +28,7 @@ def lived(draw: st.DrawFn, plan: Node) -> Node:
     """The plan, one in four with a TTL; none with what a restore cleans, for hosts restart."""
     window = window_of(plan)
     assert window is not None
-    of_one = unranked(window).policy.retain_rows is not None and not bucket_keys(window)
-    if of_one or not has("ttl") or draw(st.integers(0, 3)):
+    if not has("ttl") or draw(st.integers(0, 3)):
         return plan
     times = [TtlTime.PROCESSING] if counts(window) else list(TtlTime)
     made = st.builds(

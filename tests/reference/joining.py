@@ -28,6 +28,7 @@ from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.schema import polars_schema
 from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 from sqlwin.windows.stays import JoinStays
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
@@ -36,7 +37,7 @@ from tests.reference.joins.asof import ReferenceAsOf
 from tests.reference.joins.forgetting import ForgettingAsOf, ForgettingJoin, ForgettingSessions
 from tests.reference.joins.joins import ReferenceJoin
 from tests.reference.joins.relations import ReferenceRelationJoin, Standing
-from tests.reference.joins.session_joins import ReferenceSessionJoin
+from tests.reference.joins.session_joins import ReferenceCountedSessions, ReferenceSessionJoin
 from tests.reference.joins.statics import ReferenceStatic
 
 ANYWHERE = JoinWindow(Unit.RANGE, None, None)
@@ -89,10 +90,16 @@ def _definition(join: Join, update_before: bool) -> Single:
         return ReferenceAsOf(left, right, *how, match=match)
     if isinstance(match, JoinSessions):
         both = (match.left, match.right)
-        return ReferenceSessionJoin(
-            left, right, *how, residual=residual, sessions=both, session_keys=match.keys
-        )
+        of: type[ReferenceSessionJoin] = ReferenceSessionJoin
+        if counts(join):
+            of, both = ReferenceCountedSessions, (_of_numbers(both[0]), _of_numbers(both[1]))
+        return of(left, right, *how, residual=residual, sessions=both, session_keys=match.keys)
     return ReferenceJoin(left, right, *how, residual=residual)
+
+
+def _of_numbers(session: Session) -> Session:
+    """At most `gap` messages of others stand between two of its rows."""
+    return session if session.instant else Session((session.gap or 0) + 1)
 
 
 def _of_relations(join: Join, match: JoinStays) -> ReferenceRelationJoin:
@@ -112,9 +119,13 @@ def _side(join: Join, at: int) -> join_sides.Side:
         polars_schema((join.left, join.right)[at].schema),
         (join.left_keys, join.right_keys)[at],
         _window(join, at),
-        timed=bool(by_time) or name not in untimed(join),
+        timed=bool(by_time) or (name not in untimed(join) and not _of_messages(join)),
         by_time=name in by_time,
     )
+
+
+def _of_messages(join: Join) -> bool:
+    return counts(join) and isinstance(join.match, JoinSessions)
 
 
 def _window(join: Join, at: int) -> JoinWindow:

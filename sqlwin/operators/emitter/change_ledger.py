@@ -23,6 +23,10 @@ Records of `pending` lie by the time they are due, so those that went out are ev
 and the rest stays where it is. A record that is replaced before is void: by one that is due
 sooner, by none if the change was undone, or as an end of input emits what is due later.
 
+EARLY EVERY n ROWS: on-time changes have no time on the clock, `NEVER`. They go out with the n-th
+result of their keys that is pending, or once the watermark has passed the rows they are made of.
+So no time evicts their records, and void ones are erased once they are the greater part.
+
 Worked example, LATE EVERY 10 s: at now = 3 a right row retracts a padded result, which is pending
 as -1, and makes a pair, as 1; both are due at 10. The right row is retracted at now = 7: both are
 void. Otherwise `-D` and `+I` go out at 10, and all records below 10 are evicted.
@@ -34,6 +38,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.instants import END
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.emitter.consolidation import consolidated
@@ -49,7 +54,9 @@ from sqlwin.state.combine import last_written
 
 CHANGES = "pending"
 VOID, TIME = "__void", "__time"
-RECORDED = "__recorded"
+RECORDED, GOES = "__recorded", "__goes"
+NEVER = END - 1
+"""When what waits for rows is due by the clock."""
 ONE_INSTANT = 1
 """Few times are due at once, the ends of periods, and each goes as a whole."""
 
@@ -78,7 +85,13 @@ class ChangeLedger:
         """Whether anything is ever pending."""
         policy = self.policy
         early = policy.early is Early.EVERY and policy.early_period > 0
-        return early or (policy.late is Late.EVERY and policy.late_period > 0)
+        late = policy.late is Late.EVERY and policy.late_period > 0
+        return early or late or self.waits_for_rows
+
+    @property
+    def waits_for_rows(self) -> bool:
+        """Whether no clock says when what is pending early goes out."""
+        return self.policy.early is Early.ROWS
 
     @property
     def dated(self) -> bool:
@@ -105,7 +118,8 @@ class ChangeLedger:
         emitted = {TIME: pl.Int64(), ROW_KEY: pl.String(), REVISION: pl.Int32()}
         emitted |= self._marks if self.policy.ttls else {}
         revisions = layout_of(STORE, emitted, (), (TIME, ROW_KEY), self.left.slice_width)
-        words = ("changes that wait for the end of a period", "what was emitted of each result")
+        until = "for rows" if self.waits_for_rows else "for the end of a period"
+        words = (f"changes that wait {until}", "what was emitted of each result")
         pending = StoreSpec(changes, last_written(changes), words[0], nothing, "pair")
         expected = self.left.expected(self.policy)
         repeats = StoreSpec(revisions, last_written(revisions), words[1], expected, "pair")
@@ -123,6 +137,7 @@ class ChangeLedger:
         """Periods end at multiples of them: at the same time for all keys, wherever they lie."""
         policy = self.policy
         early = end_of_period(now, policy.early_period) if policy.early is Early.EVERY else now
+        early = NEVER if self.waits_for_rows else early
         late = end_of_period(now, policy.late_period) if policy.late is Late.EVERY else now
         return Due(early, None if policy.late is Late.NEVER else late)
 
@@ -140,24 +155,59 @@ class ChangeLedger:
     # What goes out.
 
     def emit(
-        self, changes: pl.DataFrame, stores: Stores, now: int, forced: bool = False
+        self,
+        changes: pl.DataFrame,
+        stores: Stores,
+        now: int,
+        forced: bool = False,
+        silent: bool = False,
     ) -> pl.DataFrame:
-        """Take changes (of `emitted_ever`), and emit what is due; forced: all that is pending."""
+        """Take changes (of `emitted_ever`), and emit what is due; forced: all that is pending;
+        silent: all that waits for rows, which do not come."""
         quiet = stores.pending is None or (now < stores.pending and not forced)
-        if changes.is_empty() and quiet:
+        if changes.is_empty() and quiet and not self.waits_for_rows:
             return self.nothing()
         fresh = self._revised(self._as_one(changes), stores)
         if not self.batched:
             return self._sent(fresh, stores)
-        goes = pl.lit(True) if forced else pl.col(DUE) <= now
         pending = self._pending(stores)
         own = pending.join(fresh, on=ROW_KEY, how="semi", maintain_order="left")
         rest = pending.join(fresh, on=ROW_KEY, how="anti", maintain_order="left")
         left = consolidated(own, fresh, tuple(self.output))
-        taken = pl.concat([own, rest.filter(goes)])
-        later = self._kept(taken, left.filter(~goes), now, stores)
-        stores.pending = pl.concat([later[DUE], rest.filter(~goes)[DUE]]).min()  # type: ignore[assignment]
-        return self._sent(pl.concat([left, rest.select(left.columns)]).filter(goes), stores)
+        both = pl.concat([left, rest.select(left.columns)])
+        goes = pl.lit(True) if forced else self._goes(now, silent, stores)
+        both = both.with_columns(goes.alias(GOES))
+        left, rest = both.head(len(left)), both.tail(len(rest))
+        later = left.filter(~pl.col(GOES))
+        taken = pl.concat([own, rest.filter(GOES).select(own.columns)])
+        kept = self._kept(taken, later.select(own.columns), now, stores)
+        waiting = pl.concat([kept[DUE], rest.filter(~pl.col(GOES))[DUE]])
+        stores.pending = waiting.filter(waiting < NEVER).min()  # type: ignore[assignment]
+        return self._sent(both.filter(GOES).drop(GOES), stores)
+
+    def _goes(self, now: int, silent: bool, stores: Stores) -> pl.Expr:
+        """Of all that is pending, what goes out now."""
+        due = pl.col(DUE) <= now
+        if not self.policy.early_rows:
+            return due
+        on_time = pl.col(EMIT) != "late"
+        results = pl.col(ROW_KEY).filter(on_time).n_unique()
+        keys = [self._of_result(key).alias(f"__{at}") for at, key in enumerate(self._keys)]
+        enough = results.over(keys) if keys else results
+        counted = on_time & (enough >= self.policy.early_rows)
+        passed = self._of_result(pl.col(AT)) < stores.watermark
+        waits = pl.col(DUE) == NEVER
+        return due | counted | (waits & (pl.lit(silent) | (passed & pl.lit(self.dated))))
+
+    @property
+    def _keys(self) -> list[pl.Expr]:
+        """The equal keys of a result, whichever of its rows is there."""
+        pairs = zip(self.left.keys, self.right.keys, strict=True)
+        return [pl.coalesce(name for name in both if name in self.output) for both in pairs]
+
+    def _of_result(self, value: pl.Expr) -> pl.Expr:
+        """A result that is replaced is what becomes true."""
+        return value.sort_by(SIGN).last().over(ROW_KEY) if self.repeats else value
 
     def _pending(self, stores: Stores) -> pl.DataFrame:
         found = everything(stores, CHANGES).filter(~pl.col(VOID))
@@ -206,7 +256,16 @@ class ChangeLedger:
         for records, undone in ((void, True), (kept, False)):
             marked_ = records.with_columns(pl.lit(undone).alias(VOID))
             store.put(marked_.select(store.layout.schema.names()))
+        if self.waits_for_rows:
+            self._erase(stores)
         return kept
+
+    def _erase(self, stores: Stores) -> None:
+        """Void records that no time evicts."""
+        found = stores[CHANGES].scan(NEVER, END)
+        void = found.filter(VOID)
+        if 2 * len(void) > len(found):
+            stores[CHANGES].erase(void.select(stores[CHANGES].layout.identity))
 
     def _sent(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if changes.is_empty():

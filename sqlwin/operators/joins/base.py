@@ -21,7 +21,7 @@ from sqlwin.operators.emitter.change_ledger import ChangeLedger
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.policies import Early, Policy
+from sqlwin.policies import Policy
 from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT, empty
 from sqlwin.state.contract import HORIZON
 
@@ -75,7 +75,7 @@ class JoinBase(ABC):
         if at is None or now < at:
             return self.ledger.emit(self.ledger.none(), stores, now)
         stores.last_input = None
-        return self.ledger.emit(self.show_all(stores, now), stores, now)
+        return self.ledger.emit(self.show_all(stores, now), stores, now, silent=True)
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         shown = self.show_all(stores, now)
@@ -125,10 +125,14 @@ class JoinBase(ABC):
         rows = side.scan(stores)
         wanted = replace(between, keys=self._keys_of(side, between.keys))
         held = rows.select(pl.lit(side.name).alias(SIDE), *side.columns, *POSITION)
-        found = wanted.of(held) if side.at == TS or side.dated else wanted.counted(held)
+        found = wanted.of(held) if self._known_by_time(side) else wanted.counted(held)
         if stores.sides is not None and between.keys is not None:
             stores.sides.note_rows(side.name, rows.join(found, on=[PART, SEQ], how="semi"))
         return found
+
+    def _known_by_time(self, side: Side) -> bool:
+        """Whether its rows are known by their time, or by their numbers."""
+        return side.at == TS or side.dated
 
     def _keys_of(self, side: Side, keys: pl.DataFrame | None) -> pl.DataFrame | None:
         """Keys that are asked for, all or some, under the side's own names."""
@@ -148,7 +152,5 @@ class JoinBase(ABC):
         for one, other in zip(left.keys, right.keys, strict=True):
             if left.columns[one] != right.columns[other]:
                 raise ValueError(f"{one} and {other} are not of one type")
-        if policy.early is Early.ROWS:
-            raise ValueError("a join has no windows whose rows EARLY could count")
         if policy.retain_rows is not None and not self.retains_rows:
             raise ValueError("RETAIN n ROWS counts rows by their time")

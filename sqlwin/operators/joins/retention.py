@@ -8,6 +8,10 @@ no window to wait for: the row is evicted when the watermark is past it.
 
 Where rows may be retracted the horizon is the greatest that it ever was, see `horizon`.
 
+With a TTL the rows are counted that have not expired: a horizon of those that have must not keep
+out what comes. So it is that of the rows there, and those below it are erased, where a cut would
+stay.
+
 Invariant: the stores hold the n greatest rows of every key of the side.
 
 Worked example, partners up to 5 later, RETAIN 2 ROWS, watermark 20: a side with rows of tea
@@ -75,8 +79,12 @@ class Newest(KeyHorizons):
         horizons, emitted = self.passed(self.horizons(stores), stores.watermark), []
         if alone is not None and self.side.window.high is None:
             emitted = [alone.unmatched_of(self.below(horizons, stores), stores, now)]
+        gone = self.below(horizons, stores) if self.side.forgets else None
         for store in (self.side.name, *([] if alone is None else [alone.store])):
-            stores[store].cut(horizons)
+            if gone is None:
+                stores[store].cut(horizons)
+            elif len(gone):
+                stores[store].erase(gone.select(self.side.identity))
         return emitted
 
     def below(self, horizons: pl.DataFrame, stores: Stores) -> pl.DataFrame:

@@ -90,7 +90,7 @@ class StaticJoin(JoinBase):
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         stores.watermark = max(watermark, stores.watermark)
-        return self.nothing()
+        return self.ledger.emit(self.ledger.none(), stores, now)
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         return self.ledger.none()

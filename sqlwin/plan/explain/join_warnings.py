@@ -38,7 +38,8 @@ def join_warnings(join: Join) -> Iterator[str]:
         yield from (never_final(s) for s in streams_of(join) if lateness(s) is None)
     if not counts(join):
         yield from _positions(join, endless)
-    if join.policy.retain_rows is not None and join.left_keys and join.policy.retain is None:
+    by_rows = join.policy.retain_rows is not None and join.policy.retain is None
+    if by_rows and join.left_keys and len(join.policy.ttls) < 2:
         yield "the last rows of every key are kept, so state grows with keys"
     if isinstance(join.match, AsOf) and join.match.backward and "right" not in join.policy.ttls:
         (stream,) = streams_of(join.right)

@@ -81,7 +81,7 @@ def _operator(join: Join) -> str:
     if join.static:
         return f"join with a static table, {join.kind}"
     if isinstance(join.match, JoinSessions):
-        return f"session join, {join.kind}"
+        return f"session join, {join.kind}{'; sessions of messages' * counts(join)}"
     if not counts(join) or arriving(join):
         return f"join, {join.kind}; windows of {'messages' if counts(join) else 'time'}"
     return f"join, {join.kind}; windows of rows, {_numbered(join)}"
@@ -140,20 +140,29 @@ def _steps(match: JoinWindow) -> str:
 def _sessions(left: Session, right: Session) -> str:
     if left.instant:
         return (
-            f"a left row and those of the right session at its instant, which ends {_pause(right)}"
+            f"a left row and those of the right session at its {_moment(right)}, "
+            f"which ends {_pause(right)}"
         )
     if right.instant:
         return (
-            f"a right row and those of the left session at its instant, which ends {_pause(left)}"
+            f"a right row and those of the left session at its {_moment(left)}, "
+            f"which ends {_pause(left)}"
         )
     ends = f"a left one ends {_pause(left)}, a right one {_pause(right)}"
     return f"rows of sessions that overlap; {ends}"
+
+
+def _moment(session: Session) -> str:
+    return "number" if session.unit is Unit.ROWS else "instant"
 
 
 def _pause(session: Session) -> str:
     """What ends it."""
     if session.gap is None:
         return "after the gap of each row"
+    if session.unit is Unit.ROWS:
+        more = session.gap + 1
+        return f"after {more} message{'s' * (more > 1)} of other keys"
     return f"after {format_duration(session.gap)} without a row"
 
 
@@ -194,7 +203,7 @@ def _message_key(join: Join) -> str:
     if join.static:
         return "equal fields" if join.left_keys else "none: each row is compared with all"
     if isinstance(join.match, JoinSessions):
-        return "session key, timestamp, offset"
+        return f"session key, {'offset' if counts(join) else 'timestamp, offset'}"
     size = "large window" if join.large else "small window"
     if counts(join):
         number = "offset" if arriving(join) else "number"
@@ -217,13 +226,20 @@ _WITHOUT = {"left": "left rows", "right": "right rows", "full": "rows"}
 
 
 def _early(join: Join, policy: Policy) -> str:
-    if policy.early is Early.EVERY:
-        return early(policy)
+    if policy.early in (Early.EVERY, Early.ROWS):
+        when = early(policy, "of equal keys" if join.left_keys else "of the join")
+        passed = policy.early is Early.ROWS and _dated(join)
+        return f"{when}, the rest once the watermark has passed them" if passed else when
     if isinstance(join.match, AsOf):
         return "at once, corrected as nearer rows come"
     if join.kind in _WITHOUT:
         return f"{_WITHOUT[join.kind]} without a match at once, retracted when one comes"
     return "each pair as it is found"
+
+
+def _dated(join: Join) -> bool:
+    """Whether its results have an event time."""
+    return not arriving(join) and len(untimed(join)) < 2
 
 
 def _late(join: Join, policy: Policy) -> str:

@@ -16,8 +16,9 @@ from sqlwin.system.secrets import refers
 SESSIONS = "each a session of its own"
 
 
-def early(policy: Policy) -> str:
-    rows = f"{policy.early_rows} row{'s' * (policy.early_rows > 1)} of a window"
+def early(policy: Policy, of: str = "of a window") -> str:
+    """of: what the rows are of that EARLY counts."""
+    rows = f"{policy.early_rows} row{'s' * (policy.early_rows > 1)} {of}"
     when = "on each update"
     if policy.early is Early.ROWS:
         when = f"every {rows}"

@@ -93,10 +93,10 @@ class Join:
         match, keys = self.match, len(self.left_keys)
         if isinstance(match, JoinStays):
             return self._within(match.left, match.right)
-        if isinstance(match, JoinSessions):
-            keys = match.keys
-        elif isinstance(match, JoinWindow) and match.unit is Unit.ROWS:
+        if isinstance(match, JoinWindow | JoinSessions) and match.unit is Unit.ROWS:
             keys = 0
+        elif isinstance(match, JoinSessions):
+            keys = match.keys
         return self.left_keys[:keys], self.right_keys[:keys]
 
     def _within(self, left: Stay, right: Stay) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -30,7 +30,7 @@ from sqlwin.policies import Policy
 from sqlwin.python_functions import unnumbered
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
-from sqlwin.windows.joins import JoinWindow
+from sqlwin.windows.joins import JoinSessions, JoinWindow
 
 Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation | MatchRecognize
 Window = Unranked | WindowRank
@@ -160,7 +160,8 @@ def with_policy(plan: Node, change: Callable[[Stateful, Policy], Policy]) -> Nod
 def counts(window: Stateful) -> bool:
     """Whether the window is measured in messages."""
     if isinstance(window, Join):
-        return isinstance(window.match, JoinWindow) and window.match.unit is Unit.ROWS
+        match = window.match
+        return isinstance(match, JoinWindow | JoinSessions) and match.unit is Unit.ROWS
     window = unranked(window)
     if isinstance(window, WindowAggregate):
         return window.window.unit is Unit.ROWS

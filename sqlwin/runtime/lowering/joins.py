@@ -6,7 +6,7 @@ A residual condition is computed as all scalars are, over pairs that are near en
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -14,6 +14,7 @@ import polars as pl
 from sqlwin.errors import RunError
 from sqlwin.operators.contract import JoinOperator
 from sqlwin.operators.joins.asof import AsOfJoin
+from sqlwin.operators.joins.counted_sessions import CountedSessionJoin
 from sqlwin.operators.joins.numbered_sides import NumberedSide
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.joins.ordered import OrderedJoin
@@ -36,6 +37,7 @@ from sqlwin.schema import polars_schema
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.state.stores.session_store import segment_interval
 from sqlwin.windows import Unit
+from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 from sqlwin.windows.stays import JoinStays
 
@@ -71,6 +73,8 @@ def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoi
         more: dict[str, Any] = {"weighted": any(weighted)}
         return AsOfJoin.of(join.match, *sides, join.kind, join.policy, width, update_before, **more)
     if isinstance(join.match, JoinSessions):
+        if counts(join):
+            return _of_counted(join, join.match, (left, right), update_before)
         return _of_sessions(join, join.match, (left, right), weighted, update_before)
     if counts(join) and not arriving(join):
         return _ordered(join, join.match, (left, right), update_before)
@@ -153,6 +157,35 @@ def _of_sessions(
         )
     )
     return SessionJoin(left, right, join.kind, join.policy, _residual(join), update_before)
+
+
+def _of_counted(
+    join: Join, match: JoinSessions, columns: tuple[Columns, Columns], update_before: bool
+) -> CountedSessionJoin:
+    """A number later than the gap a message still joins; one by itself is in no session."""
+    sessions = [
+        each if each.instant else Session((each.gap or 0) + 1) for each in (match.left, match.right)
+    ]
+    width = max(1, match.gap)
+    left, right = (
+        SessionSide(
+            name,
+            types,
+            keys,
+            ANYWHERE,
+            width,
+            forgets=name in join.policy.ttls,
+            timed=False,
+            session=session,
+            partition=keys[: match.keys],
+            interval=width,
+        )
+        for name, types, keys, session in zip(
+            ("left", "right"), columns, (join.left_keys, join.right_keys), sessions, strict=True
+        )
+    )
+    policy = replace(join.policy, retain=0)
+    return CountedSessionJoin(left, right, join.kind, policy, _residual(join), update_before)
 
 
 def _residual(join: Join) -> Condition | None:

@@ -250,7 +250,7 @@ def _policy(
     match: Match,
     static: bool,
 ) -> Policy:
-    rows = isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+    rows = isinstance(match, JoinWindow | JoinSessions) and match.unit is Unit.ROWS
     streams = [stream for node in below for stream in streams_of(node)]
     results = [stream for stream in streams if stream.of]
     ordered = rows and bool(results)
@@ -306,5 +306,5 @@ def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:
     untimed = [s.name for node in below for s in streams_of(node) if s.ts is None]
     if untimed:
         message = f"RETAIN n ROWS keeps the newest rows, and {untimed[0]} has no event time"
-        legal = "RETAIN 1 HOUR OR 100000 ROWS, or bounds of both event times in the join before it"
+        legal = "RETAIN 1 HOUR, or bounds of both event times in the join before it"
         raise QueryError(message, given.retain_rows.span, legal=legal)

@@ -2,7 +2,8 @@
 
 If nothing is said, a pair is sent as it is found, on time or late; a row without a match
 once it is complete to have none. EARLY EVERY d and LATE EVERY d send what was found in
-that time; EARLY pads at once, too, and retracts what then finds a match. Of messages that are
+that time, EARLY EVERY n ROWS what was found of n results of equal keys; EARLY pads at once, too,
+and retracts what then finds a match. Of messages that are
 counted as they come none is late, so there LATE says nothing.
 """
 
@@ -63,31 +64,28 @@ def _extent(match: Match | None) -> int | None:
     if isinstance(match, AsOf):
         return 0
     if isinstance(match, JoinSessions):
-        return match.gap
+        return 0 if match.unit is Unit.ROWS else match.gap
     if match.low is None or match.high is None:
         return None
     return 0 if match.unit is Unit.ROWS else max(-match.low, match.high, 0)
 
 
 def _counted(match: Match | None) -> bool:
-    """Whether it is a window in ROWS."""
-    return isinstance(match, JoinWindow) and match.unit is Unit.ROWS
+    """Whether it is a window, or sessions, in ROWS."""
+    return isinstance(match, JoinWindow | JoinSessions) and match.unit is Unit.ROWS
 
 
 def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool) -> None:
     if given.early is not None and given.early.once:
         message = "EARLY … ONCE is of windows, and each pair of a join is emitted once as it is"
         raise QueryError(message, given.span, legal="EARLY EVERY INTERVAL '1' MINUTE")
-    if given.early is not None and given.early.rows is not None:
-        message = (
-            "EARLY EVERY n ROWS counts the rows of a window, and each row of a join has its own"
-        )
-        legal = "EARLY EVERY INTERVAL '1' MINUTE, EARLY ON UPDATE"
-        raise QueryError(message, given.early.rows.span, legal=legal)
-    if given.timeout is not None and not waits:
+    counts = given.early is not None and given.early.rows is not None
+    if given.timeout is not None and not (waits or counts):
         message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
         raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")
-    if given.retain_rows is not None and isinstance(match, AsOf | JoinSessions):
+    needed = isinstance(match, AsOf | JoinSessions) and not _counted(match)
+    if given.retain_rows is not None and needed:
+        assert isinstance(match, AsOf | JoinSessions)
         message = f"RETAIN n ROWS would evict rows that are needed: {_NEEDED[type(match)]}"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     expired = given.expired

@@ -9,7 +9,7 @@ Conditions stay with the pairs: a row that they leave out is of its session all 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -37,15 +37,12 @@ Key = tuple[Expr, Expr, ast.Run]
 
 @dataclass(frozen=True)
 class Sessioned:
-    """key: columns. gap: microseconds, or an expression and where it was written."""
+    """key: columns. gap: microseconds, or messages, or an expression and where it was written."""
 
     key: tuple[str, ...]
     gap: int | tuple[Expr, ast.Run]
     span: Span
-
-    @property
-    def unit(self) -> Unit:
-        return Unit.RANGE
+    unit: Unit = Unit.RANGE
 
     def of(self, side: JoinSide) -> Sessioned:
         """With the join's names."""
@@ -57,7 +54,7 @@ class Sessioned:
         gap = self.gap
         if not isinstance(gap, int):
             gap = rewritten(gap[0], named), gap[1]
-        return Sessioned(tuple(names[name] for name in self.key), gap, self.span)
+        return replace(self, key=tuple(names[name] for name in self.key), gap=gap)
 
     def measured(self, relation: Relation) -> Scalar | None:
         """The gap of each row in microseconds, None where all have the same."""
@@ -71,9 +68,6 @@ def sessioned(relation: Relation, spec: ast.Spec, window: Window) -> Sessioned:
     """QueryError for sessions that no join can have."""
     given, made = spec.session, window.session
     assert given is not None and made is not None
-    if made.unit is Unit.ROWS:
-        message = "a session of messages is counted in its own stream, and overlaps none of another"
-        raise QueryError(message, given.span, legal=LEGAL)
     for what, part in (("MAX", made.most), ("START WHEN", made.starts), ("END WHEN", made.ends)):
         if part is not None:
             message = (
@@ -85,7 +79,8 @@ def sessioned(relation: Relation, spec: ast.Spec, window: Window) -> Sessioned:
         message = "a session of a join has a session key, which the join is on"
         raise QueryError(message, given.span, legal=LEGAL)
     gap = made.gap if isinstance(made.gap, int) else (_resolved(relation, made.gap), made.gap)
-    return Sessioned(tuple(_column(relation, run) for run in spec.partition), gap, spec.span)
+    key = tuple(_column(relation, run) for run in spec.partition)
+    return Sessioned(key, gap, spec.span, made.unit)
 
 
 def _resolved(relation: Relation, run: ast.Run) -> Expr:
@@ -113,11 +108,25 @@ def refuse(pair: Pair, within: ast.Within | None) -> None:
         message = "a session join is of two streams: rows that are joined are in no session"
         raise QueryError(message, right.session.span, legal="a window in RANGE")
     for own, other in ((lefts[0], right), (right, lefts[0])):
+        if own.session is not None and own.session.unit is Unit.ROWS:
+            _refuse_result(own)
         if own.session is not None and other.session is None:
             _refuse_beside(own, other)
     if within is not None:
         message = "WITHIN says how near rows are, and here they match by their sessions"
         raise QueryError(message, within.span, legal="a condition of both times in ON")
+
+
+def _refuse_result(own: Input) -> None:
+    """QueryError where what a session counts are no messages."""
+    assert own.session is not None
+    stream = own.relation.stream
+    if stream is None or stream.of:
+        message = (
+            f"a join counts the messages of sessions in ROWS as they come, and {own.side.name} is a"
+            " result, whose rows have other numbers when a late one comes"
+        )
+        raise QueryError(message, own.session.span, legal=f"{own.side.name} {LEGAL}")
 
 
 def _refuse_beside(own: Input, other: Input) -> None:
@@ -130,6 +139,12 @@ def _refuse_beside(own: Input, other: Input) -> None:
         )
         raise QueryError(message, other.span, legal=f"{name}, {name} [NOW], {name} {LEGAL}")
     stream = other.relation.stream
+    assert own.session is not None
+    if own.session.unit is Unit.ROWS:
+        if stream is None or stream.of:
+            message = f"messages are counted as they come, and {name} is a result"
+            raise QueryError(message, other.span, legal="a declared stream; sessions of time")
+        return
     if stream is None or stream.ts is None:
         message = f"a session holds rows by their event time, which {name} lacks"
         raise QueryError(message, other.span, legal="its event-time column in the select list")
@@ -202,4 +217,4 @@ def session(each: Input, gap_by: str | None) -> Session:
     if each.session is None:
         return Session(0)
     gap = each.session.gap
-    return Session(gap if isinstance(gap, int) else None, gap_by=gap_by)
+    return Session(gap if isinstance(gap, int) else None, each.session.unit, gap_by=gap_by)

@@ -29,17 +29,16 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.options.ttl_options import PREFIX, options
+from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.facts import (
     Stateful,
     Window,
     arriving,
-    bucket_keys,
     counts,
     operator_of,
     scans,
     sources_of,
     streams_of,
-    window_policy,
     with_policy,
 )
 from sqlwin.plan.properties.stores import keeps_keys
@@ -166,14 +165,14 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
     if counts(window) and not arriving(window):
         message = "a TTL of windows in ROWS over a result: what is forgotten has no number"
         raise QueryError(message, legal="RETAIN a duration, or no TTL")
-    if isinstance(window, Join) and window.policy.retain_rows is not None:
-        message = "RETAIN n ROWS of a join with a TTL: what is forgotten cannot be counted"
+    if not isinstance(window, Join) or window.policy.retain_rows is None:
+        return
+    if any(changing(side) for side in (window.left, window.right)):
+        message = (
+            "RETAIN n ROWS of a join with a TTL, of an input whose rows may be retracted: "
+            "what was forgotten would count"
+        )
         raise QueryError(message, legal="RETAIN a duration, or no TTL")
-    policy = window_policy(window)
-    counted = policy is not None and policy.retain_rows is not None and not arriving(window)
-    if counted and not bucket_keys(window):
-        message = "RETAIN n ROWS with a TTL needs a key: what is forgotten is a key's"
-        raise QueryError(message, legal="PARTITION BY or GROUP BY a key, or RETAIN a duration")
 
 
 def placed(plan: Node, ttl: Ttl | None, right: Ttl | None = None) -> Node:

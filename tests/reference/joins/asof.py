@@ -59,11 +59,11 @@ class ReferenceAsOf(Logged):
         self._part(gone, self.right.take(right))
         for at in {**gone, **self.left.kept}:
             self._tell(gone.get(at), self.left.kept.get(at), due)
-        return self.records(self.log.go(now))
+        return self.records(self.log.go(now, self.closed))
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= self.closed:
-            return self.records(self.log.go(now))
+            return self.records(self.log.go(now, self.closed))
         closed = self.closed
         self.closed = stores.watermark = watermark
         for row in self.left.kept.values():
@@ -72,7 +72,7 @@ class ReferenceAsOf(Logged):
         floor = self._floor()
         self.left.kept = {at: row for at, row in self.left.kept.items() if row[TS] >= floor}
         self._retire_right()
-        return self.records(self.log.go(now))
+        return self.records(self.log.go(now, self.closed))
 
     def show_all(self, now: int) -> None:
         for row in self.left.kept.values():

@@ -9,6 +9,9 @@ compared with what was emitted last. Nothing of it goes out where that is the sa
 | values  | none   | `-D`, revision one more                                 |
 | values  | others | `+U`, revision one more, below a `-U` where retractions are wanted |
 
+EARLY EVERY n ROWS: what is on time waits until n results with the same values of `keys` do, or
+the watermark, `closed`, has passed the rows of its own.
+
 What goes out together: retractions first, then the rest, each by `order`.
 
 >>> log = Changelog(Policy(retain=None, late=Late.NEVER))
@@ -22,9 +25,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlwin.instants import END
+from sqlwin.instants import END, START
 from sqlwin.policies import Early, Late, Policy, end_of_period
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
+from tests.reference.definitions.values import json_array
 from tests.reference.definitions.window import comparable
 
 Values = dict[str, Any]
@@ -39,12 +43,21 @@ class Due:
     late: int | None
 
 
+NEVER = END - 1
+"""When what waits for rows is due by the clock."""
+
+
 @dataclass
 class Changelog:
-    """emitted: of each row_key the revision, and the values unless they were retracted."""
+    """emitted: of each row_key the revision, and the values unless they were retracted.
+
+    keys: names of equal columns, of the left and the right. dated: rows have a time, the first
+    of an order."""
 
     policy: Policy
     update_before: bool = False
+    keys: tuple[tuple[str, str], ...] = ()
+    dated: bool = False
     true: dict[str, Values] = field(default_factory=dict)
     emitted: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
     waiting: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -54,6 +67,7 @@ class Changelog:
         """Periods end at multiples of them."""
         policy = self.policy
         early = end_of_period(now, policy.early_period) if policy.early is Early.EVERY else now
+        early = NEVER if policy.early is Early.ROWS else early
         late = end_of_period(now, policy.late_period) if policy.late is Late.EVERY else now
         return Due(early, None if policy.late is Late.NEVER else late)
 
@@ -72,11 +86,29 @@ class Changelog:
             times = [time for time in (due, known and known[0]) if time is not None]
             self.waiting[key] = (min(times), word)
 
-    def go(self, now: int = END) -> list[Values]:
-        """Emissions of what is due by now."""
-        keys = [key for key, (due, _) in self.waiting.items() if due <= now]
+    def go(self, now: int = END, closed: int = START, silent: bool = False) -> list[Values]:
+        """Emissions of what is due by now; silent: of what waits for rows, too."""
+        passed = {key for key in self.waiting if self.dated and self.orders[key][0] < closed}
+        rows = {key for key, (due, _) in self.waiting.items() if due == NEVER}
+        counted = self._counted() | (rows if silent else rows & passed)
+        keys = [key for key, (due, _) in self.waiting.items() if due <= now or key in counted]
         keys.sort(key=lambda key: (key in self.true, self.orders[key]))
         return [record for key in keys for record in self._emitted(key)]
+
+    def _counted(self) -> set[str]:
+        """The row_keys that are on time and wait, with n or more of their equal columns."""
+        found: dict[str, set[str]] = {}
+        for key, (_, word) in self.waiting.items():
+            if word != "late":
+                found.setdefault(self._equal(key), set()).add(key)
+        n = self.policy.early_rows
+        return {key for keys in found.values() if n and len(keys) >= n for key in keys}
+
+    def _equal(self, key: str) -> str:
+        values = self.true.get(key) or self.emitted[key][1]
+        assert values is not None
+        pairs = [(values[left], values.get(right)) for left, right in self.keys]
+        return json_array([right if left is None else left for left, right in pairs])
 
     def forget(self, key: str) -> None:
         """As if nothing had ever been true of it."""
@@ -87,7 +119,8 @@ class Changelog:
 
     @property
     def deadline(self) -> int | None:
-        return min((due for due, _ in self.waiting.values()), default=None)
+        times = (due for due, _ in self.waiting.values())
+        return min((due for due in times if due < NEVER), default=None)
 
     def _emitted(self, key: str) -> list[Values]:
         _, word = self.waiting.pop(key)

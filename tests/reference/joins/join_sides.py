@@ -169,8 +169,10 @@ class Side:
 
     def note(self, policy: Policy) -> None:
         """RETAIN n ROWS: of each key, by its text, the instant of its n-th greatest row, if it
-        never was later."""
+        never was later; where rows are forgotten, of those that are there."""
         n = policy.retain_rows
+        if self.forgets:
+            self.reached.clear()
         for key, rows in by_bucket(self.kept.values(), self.keys).items() if n else ():
             floor = floor_of(rows, n or 1, lambda ts: ts)
             if floor > self.reached.get(key, (START, rows[0]))[0]:
@@ -199,7 +201,13 @@ class Logged:
     closed: int = START
 
     def __post_init__(self) -> None:
-        self.log = Changelog(self.policy, self.update_before)
+        sides = (self.left, self.right)
+        self.log = Changelog(
+            self.policy,
+            self.update_before,
+            tuple(zip(self.left.keys, self.right.keys, strict=True)),
+            any(side.timed and (side.at == TS or side.by_time) for side in sides),
+        )
 
     def stores(self) -> list[StoreSpec]:
         return []
@@ -215,6 +223,8 @@ class Logged:
     def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         """Of a side: its keys and `__floor`."""
         of = (self.left, self.right)[side]
+        if of.forgets:
+            of.note(self.policy)
         records = [
             {**{key: row[key] for key in of.keys}, HORIZON: floor}
             for floor, row in of.reached.values()
@@ -230,7 +240,8 @@ class Logged:
         if timeout is not None and heard is not None and now >= heard + timeout:
             stores.last_input = None
             self.show_all(now)
-        return self.records(self.log.go(now))
+            return self.records(self.log.go(now, self.closed, silent=True))
+        return self.records(self.log.go(now, self.closed))
 
     def on_end(self, stores: Stores, now: int) -> pl.DataFrame:
         self.show_all(now)

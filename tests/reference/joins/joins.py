@@ -121,7 +121,7 @@ class ReferenceJoin(Logged):
                     self._tell_row(side, gone[side].get(at), at, before, bounds[side], due, now)
             waited = [at for at in waits if known[side][at] >= were[side]]
             self._rise(side, waited, bounds[side], now)
-        emitted = self.records(self.log.go(now))
+        emitted = self.records(self.log.go(now, self.closed))
         return pl.concat([emitted, self._become_certain(bounds, now)])
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
@@ -316,7 +316,7 @@ class ReferenceJoin(Logged):
             self._show(side, were[side], bounds[side], now)
             self._show_outnumbered(side, now)
         self._retire(bounds)
-        return self.records(self.log.go(now))
+        return self.records(self.log.go(now, self.closed))
 
     def _retire(self, bounds: tuple[int, int]) -> None:
         if self._by_time:

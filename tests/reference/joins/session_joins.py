@@ -18,12 +18,15 @@ matches both, one at 20 neither.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import polars as pl
+
+from sqlwin.operators.contract import Stores
 from sqlwin.schema import TS
 from sqlwin.windows.group import Session
 from tests.reference.definitions.sessions import placed
-from tests.reference.joins.join_sides import Ident, ident
+from tests.reference.joins.join_sides import POS, Ident, ident
 from tests.reference.joins.joins import LEFT, RIGHT, Pairs, ReferenceJoin
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.sessions import Span
@@ -81,6 +84,32 @@ class ReferenceSessionJoin(ReferenceJoin):
                 for row in rows
                 if self._ends(side, row) >= floor or ident(row) in held
             }
+
+
+@dataclass
+class ReferenceCountedSessions(ReferenceSessionJoin):
+    """Sessions of messages: a message's number is its time, and one more than both streams have
+    come to the watermark. sessions: of numbers, by which rows of a key may be apart."""
+
+    def __post_init__(self) -> None:
+        self.policy = replace(self.policy, retain=0)
+        super().__post_init__()
+
+    def prepare(self, rows: pl.DataFrame, side: int) -> pl.DataFrame:
+        return rows.with_columns(pl.col(POS).alias(TS))
+
+    def on_batch(
+        self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
+    ) -> pl.DataFrame:
+        out, watermark = super().on_batch(left, right, stores, now), stores.watermark
+        reached = min(self.left.counted, self.right.counted) + 1
+        risen = super().on_watermark(reached, stores, now)
+        stores.watermark = watermark
+        return pl.concat([out, risen])
+
+    def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
+        stores.watermark = max(watermark, stores.watermark)
+        return self.records(())
 
 
 def _meet(one: Span, other: Span) -> bool:

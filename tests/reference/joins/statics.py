@@ -43,11 +43,11 @@ class ReferenceStatic(Logged):
             for key, other in self._results(row):
                 values = self.joined(row, other) if row.get(WEIGHT, 1) > 0 else None
                 self.log.change(key, values, "full", due, order(row, other))
-        return self.records(self.log.go(now))
+        return self.records(self.log.go(now, self.closed))
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         self.closed = stores.watermark = max(watermark, self.closed)
-        return self.records(())
+        return self.records(self.log.go(now, self.closed))
 
     def show_all(self, now: int) -> None:
         pass

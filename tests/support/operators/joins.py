@@ -127,11 +127,16 @@ class Joined:
             self._restart()
         return pl.concat(out)
 
+    @property
+    def bare_join(self) -> Any:
+        """Without the stage around it."""
+        return getattr(self.operator, "inner", self.operator)
+
     def horizons(self) -> list[dict[tuple[Any, ...], int]]:
         """RETAIN n ROWS, of left and right: the instant of the n-th row of each key."""
         found = [self.operator.horizons(self.stores, side) for side in (0, 1)]
         named = [{tuple(key): floor for *key, floor in each.iter_rows()} for each in found]
-        retain = self.operator.policy.retain
+        retain = self.bare_join.policy.retain
         behind = START if retain is None else max(START, self.stores.watermark - retain)
         return [{key: at for key, at in each.items() if at > behind} for each in named]
 
@@ -139,7 +144,7 @@ class Joined:
         """Rows but those that RETAIN n ROWS has left behind."""
         kept = []
         for rows, side, horizons in zip(
-            batch, (self.operator.left, self.operator.right), self.horizons(), strict=True
+            batch, (self.bare_join.left, self.bare_join.right), self.horizons(), strict=True
         ):
             least = [horizons.get(key, START) for key in rows.select(side.keys).iter_rows()]
             if not side.keys:
@@ -211,11 +216,24 @@ def steps(lateness: int = 8) -> st.SearchStrategy[list[Step]]:
     return st.lists(one, min_size=1, max_size=9)
 
 
+EARLY: list[dict[str, Any]] = [
+    {},
+    {},
+    {"early": Early.EVERY, "early_period": 4},
+    {"early": Early.EVERY, "early_period": 4, "early_rows": 3},
+    {"early": Early.ROWS, "early_rows": 2},
+    {"early": Early.ROWS, "early_rows": 3},
+    {"early": Early.ON_UPDATE},
+]
+
+
 def policies() -> st.SearchStrategy[dict[str, Any]]:
+    return st.builds(lambda one, other: {**one, **other}, st.sampled_from(EARLY), _others())
+
+
+def _others() -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {
-            "early": st.sampled_from([None, None, Early.EVERY, Early.ON_UPDATE]),
-            "early_period": st.just(4),
             "late": st.sampled_from([Late.EVERY, Late.ON_UPDATE, Late.ON_UPDATE, Late.NEVER]),
             "late_period": st.just(3),
             "timeout": st.sampled_from([None, None, 6]),

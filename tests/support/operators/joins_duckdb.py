@@ -20,8 +20,9 @@ LATENESS = 8
 
 POLICIES = st.fixed_dictionaries(
     {
-        "early": st.sampled_from([None, Early.EVERY, Early.ON_UPDATE]),
+        "early": st.sampled_from([None, Early.EVERY, Early.ON_UPDATE, Early.ROWS]),
         "early_period": st.just(4),
+        "early_rows": st.sampled_from([2, 3]),
         "late": st.sampled_from([Late.EVERY, Late.ON_UPDATE]),
         "late_period": st.just(3),
         "large": st.booleans(),
