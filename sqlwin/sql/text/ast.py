@@ -350,8 +350,21 @@ class Policies:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """LIMIT or FETCH: of the rows in order those from the `first`-th to the `last`-th. ties: and
+    those that are equal to the last; None as `last`: all behind the first."""
+
+    first: int
+    last: int | None
+    ties: bool
+    span: Span
+
+
+@dataclass(frozen=True)
 class Select:
-    """large: what the hint JOIN_WINDOW says. distinct: the place of DISTINCT. called: the names
+    """order, limit, distinct_on: until the query is whole, which then has a rank for them.
+
+    large: what the hint JOIN_WINDOW says. distinct: the place of DISTINCT. called: the names
     of its columns, of a list behind the name of a view. change: ISTREAM, DSTREAM or RSTREAM.
     instants: the RSTREAM that it, or one around it, stands in: its rows are those of each instant.
     """
@@ -370,6 +383,9 @@ class Select:
     ttl: tuple[tuple[Name, int], ...] = ()
     large: bool | None = None
     distinct: Span | None = None
+    distinct_on: tuple[Run, ...] = ()
+    order: tuple[Run, ...] = ()
+    limit: Limit | None = None
     called: tuple[Name, ...] = ()
     change: Name | None = None
     instants: Name | None = None
