@@ -1,5 +1,6 @@
 """Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN,
-scalar subqueries, conditions of ASOF joins, PIVOT, ORDER BY with LIMIT, DISTINCT ON.
+scalar subqueries, conditions of ASOF joins, PIVOT, ORDER BY with LIMIT, DISTINCT ON,
+LATERAL.
 
 What they read are groups of windows, which are corrected as late rows come.
 """
@@ -90,6 +91,29 @@ def first_rows(draw: DrawFn) -> Question:
     order = f"ORDER BY n DESC, w, e, k NULLS FIRST, b NULLS FIRST {bound}"
     ours, theirs = (f"{text} {order}" for text in _groups(window, where, ("k", "b", "n")))
     return Question(ours, theirs, 4)
+
+
+@st.composite
+def laterals(draw: DrawFn) -> Question:
+    """Rows with others of their key: the first few, or those around them."""
+    where, ahead = draw(predicates()), draw(st.integers(0, 4))
+    kept = draw(st.sampled_from(["", " AND b.i > 0", " AND b.b"]))
+    if draw(st.booleans()):
+        order = f"ORDER BY b.i DESC NULLS LAST, b.id LIMIT {draw(st.integers(1, 3))}"
+        conditions = [f"b.k = a.k{kept} {order}"] * 2
+    else:
+        times = (
+            "b.ts BETWEEN a.ts AND a.ts + INTERVAL '{}' SECOND",
+            "b.us - a.us BETWEEN 0 AND {}",
+        )
+        lengths = (ahead, ahead * 1_000_000)
+        near = [time.format(length) for time, length in zip(times, lengths, strict=True)]
+        conditions = [f"b.k = a.k{kept} AND {each}" for each in near]
+    made = (
+        "SELECT a.id, t.x, t.i FROM (SELECT * FROM s{}) a, LATERAL (SELECT b.id AS x, b.i FROM s b "
+    )
+    texts = [f"{made.format(where)}WHERE {condition}) t" for condition in conditions]
+    return Question(*texts, 2)
 
 
 AGGREGATES = ["COUNT(*)", "MAX(c.n)", "SUM(c.n) - 1", "COUNT(c.b)"]

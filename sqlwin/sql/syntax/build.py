@@ -8,6 +8,7 @@ rules below it made. CREATE and the small statements are in `declarations`, what
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from lark import Token
@@ -111,6 +112,11 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
             limit=_value(clauses, "LIMIT"),
             change=change,
         )
+        if any(join.listed for join in made.relation.joins):
+            from sqlwin.sql.syntax.scalar_subqueries import starred
+
+            items = (each for run in made.items for each in starred(run, made.relation))
+            made = replace(made, items=tuple(items))
         return unnested(in_select(made), self.parse)
 
     def values(self, meta: Meta, children: Children) -> ast.Select:
