@@ -1,4 +1,4 @@
-"""A call over the rows around a row.
+"""A call over the rows around a row, and the first rows of a result.
 
 >>> over("SUM(value)", partition_by="product", order_by="ts", rows=9)
 'SUM(value) OVER (PARTITION BY `product` ORDER BY `ts` ROWS BETWEEN 9 PRECEDING AND CURRENT ROW)'
@@ -8,6 +8,8 @@
 'ROW_NUMBER() OVER (ORDER BY `price` DESC)'
 >>> over("COUNT(*)", order_by="ts", session="5 minutes")
 "COUNT(*) OVER (ORDER BY `ts` SESSION WITH GAP INTERVAL '5' MINUTE)"
+>>> first_rows(3, "-total")
+('ORDER BY `total` DESC', 'LIMIT 3')
 """
 
 from __future__ import annotations
@@ -43,6 +45,18 @@ def over(
     parts += [f"ORDER BY {listed(order)}"] if order else []
     parts += _frame(range, rows, following) if session is None else _session(session, *given)
     return f"{expression(call)} OVER ({' '.join(parts)})"
+
+
+def first_rows(
+    number: int, order_by: Columns, offset: int = 0, ties: bool = False
+) -> tuple[str, str]:
+    """ORDER BY with LIMIT, a line each. InputError where there is no order."""
+    order = tuple(map(_order, _each(order_by)))
+    if not order:
+        raise InputError("the first rows are those of an order: order_by='-total'")
+    bound = f"FETCH FIRST {count(number)} ROWS WITH TIES" if ties else f"LIMIT {count(number)}"
+    behind = f"{bound} OFFSET {count(offset)}" if offset else bound
+    return f"ORDER BY {listed(order)}", behind
 
 
 def _frame(

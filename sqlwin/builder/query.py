@@ -30,7 +30,9 @@ from typing import Literal
 
 from sqlwin.builder.emission import emission, expiry, retained
 from sqlwin.builder.joins import How, Within, both, joined
+from sqlwin.builder.over import first_rows
 from sqlwin.builder.text import (
+    Columns,
     Duration,
     all_of,
     clause,
@@ -171,6 +173,14 @@ class QueryBuilder:
         """Each row of the result once."""
         return replace(self, once=True)
 
+    def limit(
+        self, count: int, *, order_by: Columns, offset: int = 0, ties: bool = False
+    ) -> QueryBuilder:
+        """The first rows of the result in an order, kept true as it changes: `-total` orders
+        downwards. offset: behind so many. ties: and those that are equal to the last of them."""
+        bound = ("LIMIT", first_rows(count, order_by, offset, ties))
+        return replace(self, clauses=(*self.clauses, bound))
+
     # --- policies ---
 
     def emit(
@@ -220,6 +230,7 @@ class QueryBuilder:
         group = self._group()
         lines += [f"GROUP BY {listed(group)}"] if group else []
         lines += [*clause("HAVING", clauses), *clause("QUALIFY", clauses)]
+        lines += clauses.get("LIMIT", ())
         return "\n".join([*lines, *(text for _, text in self.policies)])
 
     def script(

@@ -221,7 +221,9 @@ RULES: dict[str, Rule] = {
     "items": Layout._items,
     "relation": Layout._relation,
     "run": Layout._run,
-    **dict.fromkeys(("where", "group", "having", "qualify", "named_windows"), Layout._clause),
+    **dict.fromkeys(
+        ("where", "group", "having", "qualify", "named_windows", "order"), Layout._clause
+    ),
 }
 
 

@@ -1,8 +1,8 @@
 """ORDER BY and LIMIT at the top of a SELECT: a look at its final table, once the input has ended.
 
-A stream has no end at which it could be sorted, so a query of a script has neither. Of the shell
-it is asked once, over input that ends: the query runs without them, and the last revisions of its
-results are sorted and cut.
+In a script the two keep the first rows of a result true as it changes. Of the shell it is asked
+once, over input that ends: the query runs without them, and the last revisions of its results are
+sorted and cut.
 
 >>> bare, clause = look("SELECT a FROM s ORDER BY a DESC LIMIT 3")
 >>> bare.rstrip(), clause.text, clause.at
@@ -30,6 +30,7 @@ from sqlwin.sql.text.prepared import QUOTED, blanked, span
 
 _PIECE = re.compile(
     rf"{QUOTED}|--[^\n]*|/\*.*?\*/|(?P<open>[(\[])|(?P<close>[)\]])"
+    r"|(?P<kept>\bDISTINCT\s+ON\b)"
     r"|(?P<clause>\b(?:ORDER\s+BY|LIMIT(?=\s+(?:\d|ALL\b))|FETCH(?=\s+(?:FIRST|NEXT))|OFFSET(?=\s+\d))\b)",
     re.DOTALL | re.IGNORECASE,
 )
@@ -59,6 +60,8 @@ def _begin(statement: str) -> int | None:
     depth = 0
     for piece in _PIECE.finditer(statement):
         depth += (piece["open"] is not None) - (piece["close"] is not None)
+        if piece["kept"] and depth == 0:
+            return None  # its ORDER BY says which rows it keeps
         if piece["clause"] and depth == 0:
             return piece.start()
     return None

@@ -74,6 +74,19 @@ PAIRS = {
         f"SELECT window_start, window_end, COUNT(*) AS n {TUMBLE} GROUP BY {EDGES} "
         "EMIT FINAL RETAIN 1 HOUR",
     ),
+    "first rows": (
+        ORDERS.group_by("product").agg(n="COUNT(*)").limit(3, order_by=["-n", "product"]),
+        "SELECT product, COUNT(*) AS n FROM orders GROUP BY product "
+        "ORDER BY n DESC, product LIMIT 3",
+    ),
+    "first rows behind others, in brackets": (
+        ORDERS.limit(2, order_by="-value", offset=1).as_source("o").select("id"),
+        "SELECT id FROM (SELECT * FROM orders ORDER BY value DESC LIMIT 2 OFFSET 1) AS o",
+    ),
+    "first rows with ties": (
+        ORDERS.select("id").limit(2, order_by="ts", ties=True).retain("1 hour"),
+        "SELECT id FROM orders ORDER BY ts FETCH FIRST 2 ROWS WITH TIES RETAIN 1 HOUR",
+    ),
     "having": (
         MINUTE.where("value > 0").group_by(first="LEFT(product, 1)").agg(n="COUNT(*)")
         .having("COUNT(*) > 2"),

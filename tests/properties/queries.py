@@ -78,6 +78,8 @@ def nested() -> SearchStrategy[Question]:
         _case(query_nested.members, joined),
         _case(query_nested.scalars, joined),
         _case(query_nested.nearest, joined),
+        _case(query_nested.first_rows, ranked()),
+        _case(query_nested.laterals, joined),
     )
 
 

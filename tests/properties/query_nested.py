@@ -1,6 +1,6 @@
 """Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN,
-scalar subqueries,
-conditions of ASOF joins, PIVOT.
+scalar subqueries, conditions of ASOF joins, PIVOT, ORDER BY with LIMIT, DISTINCT ON,
+LATERAL.
 
 What they read are groups of windows, which are corrected as late rows come.
 """
@@ -73,6 +73,47 @@ def turned(draw: DrawFn) -> Question:
     ours, theirs = _groups(window, where, ("k", "n", "b"))
     made = f"SELECT * FROM ({{}}) PIVOT ({call} FOR k IN ({values}))"
     return Question(made.format(ours), made.format(theirs), 3)
+
+
+@st.composite
+def first_rows(draw: DrawFn) -> Question:
+    """The first of rows, or of groups of windows, in an order that no two of them share."""
+    window, where = draw(windowed()), draw(predicates())
+    first, behind = draw(st.integers(1, 4)), draw(st.sampled_from(["", " OFFSET 1"]))
+    rows = [f"SELECT id, k, i AS v FROM s{where}"] * 2
+    kind, bound = draw(st.integers(0, 2)), f"LIMIT {first}{behind}"
+    if kind == 0:
+        order = f"ORDER BY v DESC NULLS LAST, id {bound}"
+        return Question(f"{rows[0]} {order}", f"{rows[1]} {order}", 1)
+    if kind == 1:
+        each = f"SELECT DISTINCT ON (k) id, k, i FROM s{where} ORDER BY k, i DESC NULLS LAST, id"
+        return Question(each, each, 1)
+    order = f"ORDER BY n DESC, w, e, k NULLS FIRST, b NULLS FIRST {bound}"
+    ours, theirs = (f"{text} {order}" for text in _groups(window, where, ("k", "b", "n")))
+    return Question(ours, theirs, 4)
+
+
+@st.composite
+def laterals(draw: DrawFn) -> Question:
+    """Rows with others of their key: the first few, or those around them."""
+    where, ahead = draw(predicates()), draw(st.integers(0, 4))
+    kept = draw(st.sampled_from(["", " AND b.i > 0", " AND b.b"]))
+    if draw(st.booleans()):
+        order = f"ORDER BY b.i DESC NULLS LAST, b.id LIMIT {draw(st.integers(1, 3))}"
+        conditions = [f"b.k = a.k{kept} {order}"] * 2
+    else:
+        times = (
+            "b.ts BETWEEN a.ts AND a.ts + INTERVAL '{}' SECOND",
+            "b.us - a.us BETWEEN 0 AND {}",
+        )
+        lengths = (ahead, ahead * 1_000_000)
+        near = [time.format(length) for time, length in zip(times, lengths, strict=True)]
+        conditions = [f"b.k = a.k{kept} AND {each}" for each in near]
+    made = (
+        "SELECT a.id, t.x, t.i FROM (SELECT * FROM s{}) a, LATERAL (SELECT b.id AS x, b.i FROM s b "
+    )
+    texts = [f"{made.format(where)}WHERE {condition}) t" for condition in conditions]
+    return Question(*texts, 2)
 
 
 AGGREGATES = ["COUNT(*)", "MAX(c.n)", "SUM(c.n) - 1", "COUNT(c.b)"]

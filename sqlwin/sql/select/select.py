@@ -41,11 +41,6 @@ from sqlwin.sql.windows.policies import emits, passing, refuse_all, retains
 from sqlwin.sql.windows.ttl import of_hints
 from sqlwin.sql.windows.window import Window, refused, whole
 
-LEGAL = {
-    "ORDER BY": "no ORDER BY: rows come as windows close",
-    "LIMIT": "no LIMIT: a stream does not end",
-}
-
 
 def bind_select(select: ast.Select, known: Known) -> Relation:
     if select.called:
@@ -85,7 +80,7 @@ def _set_operation(select: ast.Select, known: Known) -> tuple[ast.Select, Known]
 
 def _bound_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
-        raise refused(part.text, part.span, LEGAL.get(part.text, "one SELECT a query"))
+        raise refused(part.text, part.span, "one SELECT a query")
     select = sliding(by_call(select))
     around = _around(select, known)
     if around is not None:

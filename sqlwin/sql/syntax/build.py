@@ -8,6 +8,7 @@ rules below it made. CREATE and the small statements are in `declarations`, what
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from lark import Token
@@ -57,7 +58,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
         ctes = next((child for child in children if isinstance(child, tuple)), None)
         rows = [child for child in children if isinstance(child, ast.Select)]
         words = [child for child in children if isinstance(child, Token)]
-        made = _combined(rows, words) if words else rows[0]
+        made = _first_rows(_combined(rows, words) if words else rows[0])
         return made if ctes is None else self.with_ctes(made, ctes)
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
@@ -75,21 +76,22 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
         operator, select = children
         return as_stream(select, named(operator))
 
-    def distinct(self, meta: Meta, children: Children) -> Span:
-        return meta_span(meta)
+    def distinct(self, meta: Meta, children: Children) -> Clause:
+        return Clause("DISTINCT", tuple(children[1:]), word(meta, "DISTINCT"))
 
     def items(self, meta: Meta, children: Children) -> tuple[ast.Run, ...]:
         return tuple(children)
 
     def select(self, meta: Meta, children: Children) -> ast.Select:
-        clauses = in_order([c for c in children if isinstance(c, Clause)])
+        given = [c for c in children if isinstance(c, Clause)]
+        distinct = next((c for c in given if c.word == "DISTINCT"), None)
+        clauses = in_order([c for c in given if c is not distinct])
         hints = [call for c in children if isinstance(c, Token) for call in calls(named(c))]
         lengths, sizes = [hinted(hint) for hint in hints], [large(hint) for hint in hints]
         read = zip(hints, lengths, sizes, strict=True)
         others = [hint for hint, length, size in read if length is None and size is None]
         refused = [ast.Name(f"the hint {h.text}", h.span) for h in others]
         refused += [c for c in children if isinstance(c, ast.Name)]
-        refused += [c.value for c in clauses.values() if c.word.startswith("refused")]
         columns, change = unwrapped(next(c for c in children if isinstance(c, tuple)))
         made = ast.Select(
             items=columns,
@@ -104,9 +106,17 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
             refused=tuple(refused),
             ttl=tuple(pair for found in lengths for pair in found or ()),
             large=next((size for size in sizes if size is not None), None),
-            distinct=next((c for c in children if isinstance(c, Span)), None),
+            distinct=None if distinct is None or distinct.value else distinct.span,
+            distinct_on=() if distinct is None else distinct.value,
+            order=_value(clauses, "ORDER BY") or (),
+            limit=_value(clauses, "LIMIT"),
             change=change,
         )
+        if any(join.listed for join in made.relation.joins):
+            from sqlwin.sql.syntax.scalar_subqueries import starred
+
+            items = (each for run in made.items for each in starred(run, made.relation))
+            made = replace(made, items=tuple(items))
         return unnested(in_select(made), self.parse)
 
     def values(self, meta: Meta, children: Children) -> ast.Select:
@@ -133,21 +143,28 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
         return Clause("QUALIFY", children[0], word(meta, "QUALIFY"))
 
     def order(self, meta: Meta, children: Children) -> Clause:
-        return _refused("ORDER BY", meta)
+        return Clause("ORDER BY", tuple(children[1:]), word(meta, "ORDER BY"))
 
     def limit(self, meta: Meta, children: Children) -> Clause:
-        return _refused("LIMIT", meta)
+        from sqlwin.sql.syntax.first_rows import limit  # by need
+
+        text = self.source[meta.start_pos : meta.end_pos]
+        return Clause("LIMIT", limit(text, meta_span(meta)), word(meta, "LIMIT"))
 
     def subquery(self, meta: Meta, children: Children) -> ast.Select:
         return children[0]  # type: ignore[no-any-return]
 
 
-def _refused(what: str, meta: Meta) -> Clause:
-    return Clause(f"refused {what}", ast.Name(what, word(meta, what)), word(meta, what))
-
-
 def _value(clauses: dict[str, Clause], name: str) -> Any:
     return clauses[name].value if name in clauses else None
+
+
+def _first_rows(select: ast.Select) -> ast.Select:
+    if not select.order and not select.distinct_on and select.limit is None:
+        return select
+    from sqlwin.sql.syntax.first_rows import first_rows  # by need
+
+    return first_rows(select)
 
 
 def _combined(rows: list[ast.Select], words: list[Token]) -> ast.Select:

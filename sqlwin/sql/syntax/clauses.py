@@ -12,11 +12,19 @@ from typing import Any
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.text import ast
 
-ORDER = {"WHERE": 0, "GROUP BY": 1, "HAVING": 2, "QUALIFY": 3, "WINDOW": 3}
+ORDER = {
+    "WHERE": 0,
+    "GROUP BY": 1,
+    "HAVING": 2,
+    "QUALIFY": 3,
+    "WINDOW": 3,
+    "ORDER BY": 4,
+    "LIMIT": 5,
+}
 """QUALIFY and WINDOW stand in either order, for engines differ."""
 POLICIES = ("EMIT", "RETAIN", "RETENTION", "EXPIRED")
 LEGAL_ORDER = (
-    "WHERE, GROUP BY, HAVING, QUALIFY, WINDOW,"
+    "WHERE, GROUP BY, HAVING, QUALIFY, WINDOW, ORDER BY, LIMIT,"
     " then EMIT, RETAIN, RETENTION and EXPIRED in any order"
 )
 

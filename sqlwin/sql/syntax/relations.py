@@ -90,6 +90,14 @@ class RelationRules(Transformer[Token, Any]):
         grace = durations.pop() if graced else None
         return ast.Within(durations[0], durations[-1], meta_span(meta), grace)
 
+    def lateral(self, meta: Meta, children: Children) -> ast.Join:
+        from sqlwin.sql.syntax.laterals import lateral  # by need
+
+        word, select, *rest = children
+        alias = next((c for c in rest if isinstance(c, tuple)), ())
+        on = next((c.value for c in rest if isinstance(c, Clause)), None)
+        return lateral(ast.Name(key_of(word), named(word).span), select, alias, on)
+
     # --- elements of arrays ---
 
     def unnest(self, meta: Meta, children: Children) -> ast.Unnest:

@@ -32,7 +32,7 @@ _TOKEN = re.compile(
     r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"|`[^`]*`|--[^\n]*|[^\W\d]\w*|\S"
 )
 _KEYWORD = re.compile(r"(?<![\\\w])[A-Z][A-Z_]{2,}(?!\w)")
-_NO_KEYWORDS = frozenset(("NAME", "RLIKE", "IDR"))
+_NO_KEYWORDS = frozenset(("NAME", "RLIKE", "IDR", "TUMBLE", "HOP", "CUMULATE"))
 
 
 @dataclass(frozen=True)

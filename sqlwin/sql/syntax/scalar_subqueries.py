@@ -79,7 +79,7 @@ def without_scalars(select: ast.Select, parse: Parse) -> ast.Select:
         message = "a query in an expression beside a window of the stream is not supported yet"
         raise QueryError(message, span, legal="the window in a query in FROM; FROM TUMBLE(…)")
     if items != select.items:
-        items = tuple(each for item in items for each in _starred(item, select.relation))
+        items = tuple(each for item in items for each in starred(item, select.relation))
     joins = (*select.relation.joins, *scalars.joins)
     return replace(select, items=items, where=where, relation=replace(select.relation, joins=joins))
 
@@ -141,11 +141,11 @@ def _null_of_nothing(node: Expr, run: ast.Run, outermost: bool = True) -> bool:
 
 
 def _join(select: ast.Select, item: ast.Run, name: ast.Name) -> ast.Join:
-    own = frozenset(each.lower() for each in _names(select.relation))
+    own = frozenset(each.lower() for each in names(select.relation))
     _refuse_outer(item, own)
     keys, rest, on = [], [], []
     for condition in [] if select.where is None else conjuncts(select.where):
-        if not _outer(parsed(condition), own):
+        if not names_outer(parsed(condition), own):
             rest.append(condition)
             continue
         inner, outer = _equality(condition, own)
@@ -179,7 +179,7 @@ def _end(item: ast.Run) -> int:
     return len(item.text) if alias is None else alias.start()
 
 
-def _names(source: ast.From) -> Iterator[str]:
+def names(source: ast.From) -> Iterator[str]:
     """By which columns of its own are qualified."""
     for each in (source, *(join.right for join in source.joins)):
         if each.alias is not None:
@@ -188,13 +188,13 @@ def _names(source: ast.From) -> Iterator[str]:
             yield each.source.text
 
 
-def _outer(tree: Expr, own: frozenset[str]) -> bool:
+def names_outer(tree: Expr, own: frozenset[str]) -> bool:
     """Whether it names a column of the query around."""
     return any(node.table and node.table.lower() not in own for node in tree.find_all(exp.Column))
 
 
 def _refuse_outer(run: ast.Run, own: frozenset[str]) -> None:
-    if _outer(parsed(run), own):
+    if names_outer(parsed(run), own):
         raise _unequal(run)
 
 
@@ -212,24 +212,26 @@ def _equality(run: ast.Run, own: frozenset[str]) -> tuple[ast.Run, ast.Run]:
     for one, other in (sides, sides[::-1]):
         columns = list(parsed(other).find_all(exp.Column))
         whole = all(node.table and node.table.lower() not in own for node in columns)
-        if columns and whole and not _outer(parsed(one), own):
+        if columns and whole and not names_outer(parsed(one), own):
             return one, other
     raise _unequal(run)
 
 
-def _starred(item: ast.Run, source: ast.From) -> Iterator[ast.Run]:
+def starred(item: ast.Run, source: ast.From) -> Iterator[ast.Run]:
     """`*` without the columns of what was joined: those of each input."""
     if item.text.strip() != "*":
         yield item
         return
-    names = list(_names(source))
-    if len(names) <= len(source.joins) or any(join.using for join in source.joins):
+    called = list(names(source))
+    if len(called) <= len(source.joins) or any(join.using for join in source.joins):
         message = "* beside a query in an expression needs a name for each input, and no USING"
         raise QueryError(message, item.span, legal="FROM (SELECT …) a; a.*, or columns by name")
-    halves = [name for name, join in zip(names[1:], source.joins, strict=True) if _half(join)]
-    for name in names:
-        if name not in halves:
-            text = f"{name}.*"
+    halves = [name for name, join in zip(called[1:], source.joins, strict=True) if _half(join)]
+    listed = {name: join.listed for name, join in zip(called[1:], source.joins, strict=True)}
+    for name in called:
+        columns = listed.get(name) or ("*",)
+        for column in () if name in halves else columns:
+            text = f"{name}.{column}"
             yield replace(item, text=text, original=text)
 
 

@@ -10,15 +10,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sqlwin.errors import Span
+from sqlwin.errors import QueryError, Span
 from sqlwin.sql.text import ast
 
 _SPELLED = {"MINUS": "EXCEPT"}
 
 
 def combined(rows: Sequence[ast.Select], words: Sequence[ast.Name]) -> ast.Select:
-    """What stands behind the last of the queries is that one's. words: between each two of them."""
+    """What stands behind the last of the queries is that one's, but ORDER BY with LIMIT, and EMIT
+    beside it, which are of all. words: between each two of them."""
+    for row in rows[:-1]:
+        _refuse_ordered(row)
+    last = rows[-1]
+    if last.order or last.limit is not None:
+        plain = replace(last, order=(), limit=None, policies=ast.Policies())
+        whole = combined([*rows[:-1], plain], words)
+        return replace(whole, order=last.order, limit=last.limit, policies=last.policies)
     made, between = [rows[0]], []
     for row, word in zip(rows[1:], words, strict=True):
         if operation(word)[0] == "INTERSECT":
@@ -27,6 +36,13 @@ def combined(rows: Sequence[ast.Select], words: Sequence[ast.Name]) -> ast.Selec
             made.append(row)
             between.append(word)
     return _from_the_left(made, between)
+
+
+def _refuse_ordered(row: ast.Select) -> None:
+    if row.order or row.limit is not None:
+        span = row.order[0].span if row.limit is None else row.limit.span
+        message = "ORDER BY and LIMIT stand behind the last query, and are of all"
+        raise QueryError(message, span, legal="(SELECT … ORDER BY … LIMIT 10) UNION ALL SELECT …")
 
 
 def operation(word: ast.Name) -> tuple[str, bool]:

@@ -22,8 +22,8 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, part
 
 FUNCTIONS = ("UNNEST", "EXPLODE", "POSEXPLODE", "INLINE")
-_LATERAL = {"TABLE": "UNNEST", "LATERAL": "UNNEST"}
-"""Of what a table function gives for a row: LATERAL TABLE(f(x)), LATERAL f(x)."""
+_LATERAL = {"TABLE": "UNNEST", "LATERAL": "UNNEST", "JOIN": "UNNEST"}
+"""Of what a table function gives for a row: LATERAL TABLE(f(x)), LATERAL f(x), CROSS JOIN f(x)."""
 HIDDEN = "exploded"
 _CALL = re.compile(r"\s*(\w+)\s*(?=\()")
 _ALIASES = re.compile(r"\s*(?:AS\s+)?(?:\((?P<listed>.*)\)|(?P<one>`.+`|\w+))?\s*", re.I | re.S)

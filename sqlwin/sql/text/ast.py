@@ -282,7 +282,7 @@ class Join:
     match: the condition of MATCH_CONDITION. nested: it was a query in WHERE, where a bare name
     is one of its own columns if it may be. equal: `(x, …) IN (SELECT y, …)`, each of the
     inputs before and of its own. scalar: it was a query in an expression, which no other row may
-    wait for.
+    wait for. listed: the columns that `*` has of it, where it is not all of them.
     """
 
     word: Name
@@ -294,6 +294,7 @@ class Join:
     nested: bool = False
     equal: tuple[tuple[Run, Run], ...] = ()
     scalar: bool = False
+    listed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -350,8 +351,21 @@ class Policies:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """LIMIT or FETCH: of the rows in order those from the `first`-th to the `last`-th. ties: and
+    those that are equal to the last; None as `last`: all behind the first."""
+
+    first: int
+    last: int | None
+    ties: bool
+    span: Span
+
+
+@dataclass(frozen=True)
 class Select:
-    """large: what the hint JOIN_WINDOW says. distinct: the place of DISTINCT. called: the names
+    """order, limit, distinct_on: until the query is whole, which then has a rank for them.
+
+    large: what the hint JOIN_WINDOW says. distinct: the place of DISTINCT. called: the names
     of its columns, of a list behind the name of a view. change: ISTREAM, DSTREAM or RSTREAM.
     instants: the RSTREAM that it, or one around it, stands in: its rows are those of each instant.
     """
@@ -370,6 +384,9 @@ class Select:
     ttl: tuple[tuple[Name, int], ...] = ()
     large: bool | None = None
     distinct: Span | None = None
+    distinct_on: tuple[Run, ...] = ()
+    order: tuple[Run, ...] = ()
+    limit: Limit | None = None
     called: tuple[Name, ...] = ()
     change: Name | None = None
     instants: Name | None = None
