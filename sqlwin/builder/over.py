@@ -7,7 +7,7 @@
 >>> over("ROW_NUMBER()", order_by="-price")
 'ROW_NUMBER() OVER (ORDER BY `price` DESC)'
 >>> over("COUNT(*)", order_by="ts", session="5 minutes")
-"COUNT(*) OVER (ORDER BY `ts` SESSION WITH GAP INTERVAL '5' MINUTE)"
+"COUNT(*) OVER (ORDER BY `ts` SESSION WITH GAP INTERVAL '5 minutes')"
 >>> first_rows(3, "-total")
 ('ORDER BY `total` DESC', 'LIMIT 3')
 """
