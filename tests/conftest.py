@@ -24,7 +24,7 @@ LINES = 40
 # How many examples a property draws; all but "long" draw the same ones each time, so that a red
 # run is red again. "hours" is that of make test-long, and "long" searches:
 # HYPOTHESIS_PROFILE=long make test ARGS=tests/kernels
-for name, examples in {"quick": 8, "more": 16, "hours": 100, "long": 5_000}.items():
+for name, examples in {"quick": 4, "more": 12, "hours": 100, "long": 5_000}.items():
     settings.register_profile(
         name,
         derandomize=name != "long",

@@ -15,7 +15,7 @@ OF_CI = [
     for name, cases in CASES.items()
     for number in range(cases // CHUNK)
 ]
-FEW = 12
+FEW = 6
 
 
 @pytest.mark.parametrize("name", CASES)
