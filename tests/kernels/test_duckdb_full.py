@@ -137,7 +137,11 @@ def test_frames(con: duckdb.DuckDBPyConnection, call: Call) -> None:
     folded = bound(call, None)
 
     @EACH
-    @given(tables(folded.call.args), st.sampled_from(list(Unit)), st.integers(0, 9))
+    @given(
+        tables(folded.call.args),
+        st.sampled_from([Unit.RANGE, Unit.ROWS, Unit.GROUPS]),
+        st.integers(0, 9),
+    )
     def check(rows: list[Row], unit: Unit, preceding: int) -> None:
         table = frame_of(rows, folded.call.args)
         runs, ts = table["key"].to_numpy(), table["__ts"].to_numpy()
