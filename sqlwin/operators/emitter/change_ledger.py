@@ -23,9 +23,8 @@ Records of `pending` lie by the time they are due, so those that went out are ev
 and the rest stays where it is. A record that is replaced before is void: by one that is due
 sooner, by none if the change was undone, or as an end of input emits what is due later.
 
-EARLY EVERY n ROWS: on-time changes have no time on the clock, `NEVER`. They go out with the n-th
-result of their keys that is pending, or once the watermark has passed the rows they are made of.
-So no time evicts their records, and void ones are erased once they are the greater part.
+Of EARLY EVERY n ROWS no time evicts the records, see `due_changes`: void ones are erased once they
+are the greater part.
 
 Worked example, LATE EVERY 10 s: at now = 3 a right row retracts a padded result, which is pending
 as -1, and makes a pair, as 1; both are due at 10. The right row is retracted at now = 7: both are
@@ -42,31 +41,22 @@ from sqlwin.instants import END
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.emitter.consolidation import consolidated
+from sqlwin.operators.emitter.due_changes import NEVER, Due, DueChanges, due, waits_for_rows
 from sqlwin.operators.emitter.kernel import changelog
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, SIGN, STANDS, STORE, WORD
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.load import nothing
 from sqlwin.operators.store_spec import StoreSpec, layout_of
-from sqlwin.policies import Early, Late, Policy, end_of_period
+from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import EMIT, REVISION, ROW_KEY, TS, empty
 from sqlwin.state.combine import last_written
 
 CHANGES = "pending"
 VOID, TIME = "__void", "__time"
 RECORDED, GOES = "__recorded", "__goes"
-NEVER = END - 1
-"""When what waits for rows is due by the clock."""
 ONE_INSTANT = 1
 """Few times are due at once, the ends of periods, and each goes as a whole."""
-
-
-@dataclass(frozen=True)
-class Due:
-    """When a change that comes now goes out; None: never."""
-
-    early: int
-    late: int | None
 
 
 @dataclass(frozen=True)
@@ -90,8 +80,13 @@ class ChangeLedger:
 
     @property
     def waits_for_rows(self) -> bool:
-        """Whether no clock says when what is pending early goes out."""
-        return self.policy.early is Early.ROWS
+        return waits_for_rows(self.policy)
+
+    @property
+    def due_changes(self) -> DueChanges:
+        pairs = zip(self.left.keys, self.right.keys, strict=True)
+        keys = tuple([name for name in pair if name in self.output] for pair in pairs)
+        return DueChanges(self.policy, keys, AT if self.dated else None, self.repeats)
 
     @property
     def dated(self) -> bool:
@@ -134,12 +129,7 @@ class ChangeLedger:
     # When.
 
     def due(self, now: int) -> Due:
-        """Periods end at multiples of them: at the same time for all keys, wherever they lie."""
-        policy = self.policy
-        early = end_of_period(now, policy.early_period) if policy.early is Early.EVERY else now
-        early = NEVER if self.waits_for_rows else early
-        late = end_of_period(now, policy.late_period) if policy.late is Late.EVERY else now
-        return Due(early, None if policy.late is Late.NEVER else late)
+        return due(self.policy, now)
 
     def emitted_ever(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of `changes` that go out some time; LATE NEVER emits what is pending anyway."""
@@ -175,39 +165,16 @@ class ChangeLedger:
         rest = pending.join(fresh, on=ROW_KEY, how="anti", maintain_order="left")
         left = consolidated(own, fresh, tuple(self.output))
         both = pl.concat([left, rest.select(left.columns)])
-        goes = pl.lit(True) if forced else self._goes(now, silent, stores)
+        waiting = self.due_changes.goes(now, stores.watermark, silent)
+        goes = pl.lit(True) if forced else waiting
         both = both.with_columns(goes.alias(GOES))
         left, rest = both.head(len(left)), both.tail(len(rest))
         later = left.filter(~pl.col(GOES))
         taken = pl.concat([own, rest.filter(GOES).select(own.columns)])
         kept = self._kept(taken, later.select(own.columns), now, stores)
-        waiting = pl.concat([kept[DUE], rest.filter(~pl.col(GOES))[DUE]])
-        stores.pending = waiting.filter(waiting < NEVER).min()  # type: ignore[assignment]
+        times = pl.concat([kept[DUE], rest.filter(~pl.col(GOES))[DUE]])
+        stores.pending = times.filter(times < NEVER).min()  # type: ignore[assignment]
         return self._sent(both.filter(GOES).drop(GOES), stores)
-
-    def _goes(self, now: int, silent: bool, stores: Stores) -> pl.Expr:
-        """Of all that is pending, what goes out now."""
-        due = pl.col(DUE) <= now
-        if not self.policy.early_rows:
-            return due
-        on_time = pl.col(EMIT) != "late"
-        results = pl.col(ROW_KEY).filter(on_time).n_unique()
-        keys = [self._of_result(key).alias(f"__{at}") for at, key in enumerate(self._keys)]
-        enough = results.over(keys) if keys else results
-        counted = on_time & (enough >= self.policy.early_rows)
-        passed = self._of_result(pl.col(AT)) < stores.watermark
-        waits = pl.col(DUE) == NEVER
-        return due | counted | (waits & (pl.lit(silent) | (passed & pl.lit(self.dated))))
-
-    @property
-    def _keys(self) -> list[pl.Expr]:
-        """The equal keys of a result, whichever of its rows is there."""
-        pairs = zip(self.left.keys, self.right.keys, strict=True)
-        return [pl.coalesce(name for name in both if name in self.output) for both in pairs]
-
-    def _of_result(self, value: pl.Expr) -> pl.Expr:
-        """A result that is replaced is what becomes true."""
-        return value.sort_by(SIGN).last().over(ROW_KEY) if self.repeats else value
 
     def _pending(self, stores: Stores) -> pl.DataFrame:
         found = everything(stores, CHANGES).filter(~pl.col(VOID))

@@ -31,8 +31,8 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.change_ledger import Due
 from sqlwin.operators.emitter.changes import row_key
+from sqlwin.operators.emitter.due_changes import Due
 from sqlwin.operators.emitter.schema import DUE, SIGN
 from sqlwin.operators.horizon import by_time
 from sqlwin.operators.joins.base import JoinBase

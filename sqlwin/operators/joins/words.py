@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.operators.emitter.change_ledger import Due
+from sqlwin.operators.emitter.due_changes import Due
 
 Words = tuple[pl.Expr, pl.Expr]
 

@@ -228,10 +228,18 @@ def _numbered(
     """QueryError where a window in ROWS does not number the rows of both its inputs."""
     for relation in relations:
         _one_partition(relation, span)
-    if streams > 2 or isinstance(relations[1].base, StaticScan):
+    if streams > 2:
+        message = (
+            f"a window in ROWS joins two streams or results, and here are {streams}: a pair of the"
+            " first two has neither a number nor an event time, by which the next could count it"
+        )
+        legal = (
+            "(SELECT … FROM a JOIN b WITHIN 1 HOUR …) ab OVER (ORDER BY ts ROWS 3 PRECEDING) JOIN c"
+        )
+        raise QueryError(message, span, legal=f"a window in RANGE; {legal}")
+    if isinstance(relations[1].base, StaticScan):
         message = "a window in ROWS joins two streams or results, and static tables after them"
-        more = f", and here are {streams}" if streams > 2 else ""
-        raise QueryError(f"{message}{more}", span, legal="a window in RANGE")
+        raise QueryError(message, span, legal="a window in RANGE")
     for relation, each in zip(relations[:2], given, strict=False):
         if relation.stream is None or (relation.stream.of and relation.stream.ts is None):
             name = relation.names[0] if relation.names else "this input"
