@@ -37,7 +37,8 @@ def set_operations(draw: DrawFn) -> Question:
 def members(draw: DrawFn) -> Question:
     """Rows by what is said of a value among the rows of another query around them."""
     back, ahead = draw(st.integers(0, 4)), draw(st.integers(0, 4))
-    word, where = draw(st.sampled_from(["IN", "NOT IN", "NOT IN"])), draw(predicates())
+    words = ["IN", "NOT IN", "NOT IN", "< ANY", ">= ALL", "<> ANY", "> ALL"]
+    word, where = draw(st.sampled_from(words)), draw(predicates())
     column, same = draw(st.sampled_from(["i", "f", "b"])), draw(st.sampled_from(["", "b.k = a.k"]))
     texts = []
     for ts, unit in (("ts", "INTERVAL '{}' SECOND"), ("us", "{} * 1000000")):

@@ -46,6 +46,7 @@ NESTED = r"[\s(]*(?:(?:SELECT|WITH)\b|VALUES(?=\s*\())"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 _VARIABLE = re.compile(r"\$\{(?:\w+?:)?(?P<name>\S+?)\}")
 _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
+_ANY = re.compile(r"\b(?:ANY|SOME|ALL)\s*\(", re.I)
 
 
 def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
@@ -60,6 +61,10 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError, *FOREIGN) as problem:
         raise misread(problem, run) from None
+    if _ANY.search(run.text):
+        from sqlwin.sql.expressions.quantified import over_elements  # by need
+
+        tree = rewritten_in_place(tree, over_elements)
     tree = expanded(balanced(tree), run, parsed, word_range)
     refuse_deep_tree(tree, run.span)
     mark_scalars(tree, run)

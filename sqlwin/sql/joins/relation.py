@@ -31,6 +31,15 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.from_clause import Bind, Known, refuse_matches
 from sqlwin.sql.text import ast
 
+_SIGNS: dict[str, type[exp.Binary]] = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+}
+
 
 @dataclass
 class PartialJoin:
@@ -88,16 +97,19 @@ class PartialJoin:
             if not is_true(part)
         ]
 
-    def member(self, equal: tuple[ast.Run, ast.Run], right: Input, unknown: bool) -> Term:
-        """`x IN (SELECT y …)` as the equality of x, of what was joined before, and y. unknown:
-        whether a pair matches, too, that has a NULL, as of NOT IN, which is then not true."""
+    def member(
+        self, equal: tuple[ast.Run, ast.Run], right: Input, unknown: bool, sign: str
+    ) -> Term:
+        """`x IN (SELECT y …)` as the equality of x, of what was joined before, and y, or as the
+        comparison of ANY. unknown: whether a pair matches, too, that has a NULL, as of NOT IN,
+        which is then not true."""
         scopes, owns = (self.scope(), self.scope(right)), (None, right)
         trees = []
         for run, scope, own in zip(equal, scopes, owns, strict=True):
             tree = parsed(run)
             refuse_calls(tree, run, "IN")
             trees.append(scope.relation.below(scope.resolved(_owned(tree, own), run)))
-        both: Expr = exp.EQ(this=exp.paren(trees[0]), expression=exp.paren(trees[1]))
+        both: Expr = _SIGNS[sign](this=exp.paren(trees[0]), expression=exp.paren(trees[1]))
         if unknown:
             both = exp.Coalesce(this=both, expressions=[exp.true()])
         return Term(both, equal[0], equal[0].span)
@@ -167,7 +179,8 @@ def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     pair = Pair(joining.tree, Leaf(right), type_.kind, join.word, scalar=join.scalar)
     own = right if join.nested else None
     terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
-    terms += [joining.member(equal, right, type_.kind == "anti") for equal in join.equal]
+    unknown = type_.kind == "anti"
+    terms += [joining.member(equal, right, unknown, join.sign) for equal in join.equal]
     if type_.asof:
         match = joining.terms(join.match, "MATCH_CONDITION", right) if join.match else None
         pair.op, terms = nearest_by(pair, match, terms)

@@ -4,7 +4,8 @@ The rows of elements are a derived stream: a stage of its own that keeps nothing
 window, OVER or join the query has. Its event time is the row's.
 
 Of structs UNNEST makes a column of each field, as INLINE does, unless one name is given for all;
-EXPLODE makes one of the struct. Of a map each makes a key and a value.
+EXPLODE makes one of the struct. Of a map each makes a key and a value. Those of several arrays are
+called `col1`, `col2`, by their places.
 """
 
 from __future__ import annotations
@@ -162,6 +163,8 @@ def _elements(given: ast.Unnest, element: pa.DataType, of_map: bool) -> Elements
     numbered = given.ordinality is not None or given.function.text == "POSEXPLODE"
     first = 1 if given.function.text == "UNNEST" else 0
     fields = [field.name for field in element] if pa.types.is_struct(element) else []
+    if given.arrays:
+        fields = [f"col{at}" for at in range(1, len(fields) + 1)]
     columns = [name.text for name in given.columns]
     one = len(columns) - numbered == 1 and len(fields) > 1 and not of_map
     whole = given.function.text in ("EXPLODE", "POSEXPLODE") or one

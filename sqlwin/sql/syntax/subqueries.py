@@ -4,6 +4,8 @@
     FROM a WHERE a.k IN (SELECT k FROM b WHERE b.v = a.v)      a SEMI JOIN b ON a.k = b.k AND …
     FROM a WHERE a.k IN (SELECT k FROM b GROUP BY k)           a SEMI JOIN (SELECT …) ON a.k = …
     FROM a WHERE a.k NOT IN (SELECT k FROM b)      a ANTI JOIN b ON (a.k = b.k) IS NOT FALSE
+    FROM a WHERE a.k < ANY (SELECT k FROM b)       a SEMI JOIN b ON a.k < b.k
+    FROM a WHERE a.k < ALL (SELECT k FROM b)       a ANTI JOIN b ON (a.k >= b.k) IS NOT FALSE
 
 A name without a qualifier means a column of the query's own input, where it has such a one.
 What the text leaves as it is says TRUE in place of the query, so that all places hold.
@@ -29,7 +31,6 @@ from sqlwin.sql.expressions.scalars import NESTED, parsed
 from sqlwin.sql.syntax.scalar_subqueries import without_scalars
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import TOKEN, closing
-from sqlwin.sql.text.prepared import QUOTED
 from sqlwin.sql.text.runs import ALIAS, bracketed, part, parts, quoted
 
 Parse = Callable[[ast.Run], ast.Select]
@@ -38,17 +39,16 @@ LEGAL = "EXISTS (SELECT 1 FROM b WHERE b.id = a.id), by itself or joined by AND"
 _NOTS = re.compile(r"(\s*\bNOT\b)*\s*", re.IGNORECASE)
 _NOT_IN = re.compile(r"\s*(\bNOT\s*)?\Z", re.IGNORECASE)
 _ASKS = re.compile(rf"\s*\((?={NESTED})", re.IGNORECASE)
-_QUANTIFIED = re.compile(
-    rf"{QUOTED}|(?P<any>(?<![<>!=])=\s*(ANY|SOME)(?=\s*\({NESTED}))"
-    rf"|(?P<all>\s*(<>|!=)\s*ALL(?=\s*\({NESTED}))",
-    re.IGNORECASE | re.DOTALL,
-)
+_SIGN = re.compile(r"\s*(<=>|<>|!=|<=|>=|=|<|>)\s*\Z")
+_OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_WORDS = ("EXISTS", "IN", "ANY", "SOME", "ALL")
 _NOTHING_ELSE = re.compile(r"(\s|TRUE\b|AND\b)*\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Found:
-    """One condition with a query. start, end: its characters. value: what stands before IN."""
+    """One condition with a query. start, end: its characters. value: what stands before IN. sign:
+    how it is compared with what the query gives."""
 
     word: ast.Name
     start: int
@@ -56,12 +56,11 @@ class Found:
     negated: bool
     value: ast.Run
     inner: ast.Run
+    sign: str = "="
 
 
 def unnested(select: ast.Select, parse: Parse) -> ast.Select:
     """The query with the queries of its expressions as joins; parse: of what stands in brackets."""
-    if select.where is not None:
-        select = replace(select, where=_as_in(select.where))
     select = without_scalars(select, parse)
     where = select.where
     found = [] if where is None else queries(where)
@@ -76,17 +75,6 @@ def unnested(select: ast.Select, parse: Parse) -> ast.Select:
     return replace(select, relation=relation, where=_rest(where, found))
 
 
-def _as_in(run: ast.Run) -> ast.Run:
-    """`= ANY (SELECT …)` as IN, `<> ALL (SELECT …)` as NOT IN, as long: places hold."""
-
-    def spelled(found: re.Match[str]) -> str:
-        word = " IN" if found["any"] else " NOT IN" if found["all"] else found[0]
-        return found[0] if len(word) > len(found[0]) else word.ljust(len(found[0]))
-
-    text = _QUANTIFIED.sub(spelled, run.text)
-    return run if text == run.text else replace(run, text=text)
-
-
 def queries(run: ast.Run) -> list[Found]:
     """QueryError for a query that is no condition joined by AND."""
     tokens = [(token.start(), token[0]) for token in TOKEN.finditer(run.text)]
@@ -96,7 +84,7 @@ def queries(run: ast.Run) -> list[Found]:
         if at < until:
             continue
         word = token.upper()
-        if word in ("EXISTS", "IN") and (matched := _ASKS.match(run.text, at + len(token))):
+        if word in _WORDS and (matched := _ASKS.match(run.text, at + len(token))):
             until = closing(run.text, matched.end() - 1)
             name = ast.Name(word, run.at(at, at + len(token)))
             if depth:
@@ -116,6 +104,8 @@ def queries(run: ast.Run) -> list[Found]:
 def _found(word: ast.Name, start: int, end: int, before: ast.Run, inner: ast.Run) -> Found:
     lead = _NOTS.match(before.text)
     assert lead is not None
+    if word.text not in ("EXISTS", "IN"):
+        return _compared(word, start, end, before, inner)
     trail = _NOT_IN.search(before.text, lead.end())
     assert trail is not None
     nots = len((lead[0] + " " + trail[0]).split())
@@ -123,6 +113,22 @@ def _found(word: ast.Name, start: int, end: int, before: ast.Run, inner: ast.Run
     if word.text == "EXISTS" and value.text:
         raise _placed(word, f"behind {value.text}")
     return Found(word, start, end, nots % 2 == 1, value, inner)
+
+
+def _compared(word: ast.Name, start: int, end: int, before: ast.Run, inner: ast.Run) -> Found:
+    """`x < ALL (…)` is no `x >= ANY (…)`; `x = ANY (…)` is IN."""
+    lead, sign = _NOTS.match(before.text), _SIGN.search(before.text)
+    assert lead is not None
+    if sign is None or sign[1] == "<=>":
+        message = f"{word.text} stands behind a comparison"
+        raise QueryError(message, word.span, legal=f"a.x > {word.text} (SELECT b.x FROM b)")
+    every, negated = word.text == "ALL", len(lead[0].split()) % 2 == 1
+    how = sign[1].replace("!=", "<>")
+    value = part(before, lead.end(), sign.start())
+    if bracketed(value) is not None and len(parts(value)) > 1:
+        raise _placed(word, "behind a row")
+    how = _OPPOSITE[how] if every else how
+    return Found(replace(word, text="IN"), start, end, negated != every, value, inner, how)
 
 
 def _rest(where: ast.Run, found: Sequence[Found]) -> ast.Run | None:
@@ -150,13 +156,15 @@ def _join(found: Found, parse: Parse, number: int) -> ast.Join:
     if simple:
         members = [_unnamed(item) for item in select.items]
         equal = tuple(zip(values, members, strict=True))
-        return ast.Join(word, select.relation, select.where, nested=True, equal=equal)
+        source, where = select.relation, select.where
+        return ast.Join(word, source, where, nested=True, equal=equal, sign=found.sign)
     alias = ast.Name(f"in{number}", select.span)
     names = [f"value{at}" if at else "value" for at in range(len(values))]
     called = tuple(ast.Name(name, select.span) for name in names)
     source = ast.From(replace(select, called=called), alias=alias)
     members = [replace(select.items[0], text=n, original=n, overs=()) for n in names]
-    return ast.Join(word, source, nested=True, equal=tuple(zip(values, members, strict=True)))
+    equal = tuple(zip(values, members, strict=True))
+    return ast.Join(word, source, nested=True, equal=equal, sign=found.sign)
 
 
 def _values(found: Found) -> list[ast.Run]:

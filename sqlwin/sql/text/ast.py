@@ -282,7 +282,8 @@ class Join:
     match: the condition of MATCH_CONDITION. nested: it was a query in WHERE, where a bare name
     is one of its own columns if it may be. equal: `(x, …) IN (SELECT y, …)`, each of the
     inputs before and of its own. scalar: it was a query in an expression, which no other row may
-    wait for. listed: the columns that `*` has of it, where it is not all of them.
+    wait for. sign: in the place of the `=` of `equal`, as of `x < ANY (…)`. listed: the columns
+    that `*` has of it, where it is not all of them.
     """
 
     word: Name
@@ -294,6 +295,7 @@ class Join:
     nested: bool = False
     equal: tuple[tuple[Run, Run], ...] = ()
     scalar: bool = False
+    sign: str = "="
     listed: tuple[str, ...] = ()
 
 
