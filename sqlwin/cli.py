@@ -28,6 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what could stand there, see `completion`
         import_module("argcomplete").autocomplete(made)
     arguments = made.parse_args(argv)
+    if arguments.command is None:
+        made.print_help(sys.stderr)
+        return MISTAKE
     with interruptible(f"interrupted{left(arguments)}"):
         code = _ended(arguments)
     if argv is None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
+from difflib import get_close_matches
 from pathlib import Path
+from typing import NoReturn
 
 from sqlwin import __version__
 from sqlwin.commands.numbers import within
@@ -11,10 +14,27 @@ from sqlwin.commands.numbers import within
 ROWS, BATCHES, SECONDS = within(1, 1_000_000_000), within(1, 100_000), within(0.0, 1e9)
 
 
+_NO_COMMAND = re.compile(r"argument COMMAND: invalid choice: '(?P<given>[^']*)'.*", re.DOTALL)
+
+
+class Parser(argparse.ArgumentParser):
+    """Of the command line, and of each command."""
+
+    def error(self, message: str) -> NoReturn:
+        """With the command that was meant, as of `sqlwin rnu`."""
+        unknown = _NO_COMMAND.fullmatch(message)
+        if unknown is not None:
+            (commands,) = (each for each in self._actions if each.dest == "command")
+            near = get_close_matches(unknown["given"], names := list(commands.choices or ()), 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            message = f"there is no command {unknown['given']}{meant}\nlegal: {', '.join(names)}"
+        super().error(message)
+
+
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="sqlwin", description="streaming window SQL")
+    made = Parser(prog="sqlwin", description="streaming window SQL")
     made.add_argument("--version", action="version", version=f"sqlwin {__version__}")
-    commands = made.add_subparsers(dest="command", required=True)
+    commands = made.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     run = commands.add_parser("run", help="run a script over its own sources and sinks")
     explain_ = commands.add_parser("explain", help="show the plan of a script's queries")
     check = commands.add_parser("check", help="look for mistakes, run nothing")
@@ -31,8 +51,12 @@ def parser() -> argparse.ArgumentParser:
     explain_.add_argument(
         "--engine", choices=("spark", "embedded"), default="embedded", help="of --analyze"
     )
-    run.add_argument("--engine", choices=("spark", "embedded"), default="spark")
-    run.add_argument("--output", choices=("table", "json", "csv"), default="table")
+    run.add_argument(
+        "--engine", choices=("spark", "embedded"), default="spark", help="where; spark if left out"
+    )
+    run.add_argument(
+        "--output", choices=("table", "json", "csv"), default="table", help="how results are shown"
+    )
     run.add_argument("--checkpoint", type=Path, metavar="DIR", help="keep state here between runs")
     run.add_argument("--drain", action="store_true", help="close every window at the end")
     run.add_argument("--follow", action="store_true", help="go on as files arrive")
@@ -72,8 +96,12 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_shell(shell: argparse.ArgumentParser) -> None:
     shell.add_argument("file", nargs="?", type=Path, help="statements to begin with")
-    shell.add_argument("--engine", choices=("embedded", "spark"), default="embedded")
-    shell.add_argument("--output", choices=("table", "json", "csv"), default="table")
+    shell.add_argument(
+        "--engine", choices=("embedded", "spark"), default="embedded", help="where queries run"
+    )
+    shell.add_argument(
+        "--output", choices=("table", "json", "csv"), default="table", help="how results are shown"
+    )
     shell.add_argument("--follow", action="store_true", help="queries go on as files arrive")
     shell.add_argument(
         "-c", "--command", dest="command_text", metavar="TEXT", help="answer this, and leave"
@@ -117,7 +145,9 @@ def _add_test(test: argparse.ArgumentParser) -> None:
     test.add_argument(
         "paths", nargs="*", type=Path, metavar="PATH", help="goldens, or folders of them"
     )
-    test.add_argument("--engine", choices=("embedded", "spark", "both"), default="embedded")
+    test.add_argument(
+        "--engine", choices=("embedded", "spark", "both"), default="embedded", help="where"
+    )
     test.add_argument("--only", default="", metavar="TEXT", help="goldens with this in their name")
     test.add_argument("--update", action="store_true", help="write what the queries emit now")
     test.add_argument("--junit", type=Path, metavar="FILE", help="results as JUnit's XML too")

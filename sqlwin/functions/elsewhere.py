@@ -13,6 +13,8 @@ _MAP = "MAP_FROM_ENTRIES(COLLECT_LIST(STRUCT(key, value)))"
 
 ELSEWHERE: dict[str, str] = {
     "average": "AVG(value)",
+    "current_watermark": "no value: what late rows correct is emitted as late, and expired rows "
+    "are in the error stream",
     "collect": "COLLECT_LIST(value)",
     "histogram": "GROUP BY value with COUNT(*)",
     "convert": "CAST(value AS INT)",

@@ -39,6 +39,8 @@ PACKAGES = (
     ("PostgreSQL", "psycopg", "postgres"),
     ("Delta Lake", "deltalake", "delta"),
     ("Iceberg", "pyiceberg", "iceberg"),
+    ("Pictures", "altair", "charts"),
+    ("Notebooks", "IPython", "notebook"),
 )
 """What it is for, the module, the extra that brings it."""
 QUERY = """
@@ -126,7 +128,7 @@ def _package(name: str, module: str, extra: str) -> Finding:
     if importlib.util.find_spec(module) is None:
         mend = f"pip install 'sqlwin[{extra}]'"
         return Finding(MISSING, name, f"{module} is not installed", mend)
-    package = module.replace("_", "-")
+    package = module.replace("_", "-").lower()
     return Finding(OK, name, f"{package} {importlib.metadata.version(package)}")
 
 

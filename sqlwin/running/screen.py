@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from shutil import get_terminal_size
 from typing import TextIO
@@ -23,6 +23,8 @@ SHOWN_ERRORS = 5
 NULL = "NULL"
 NARROWEST = 8
 """Characters that a column keeps, however narrow the terminal is."""
+PLACES = 4
+"""Of a fraction, where a terminal is too narrow for all of them."""
 
 
 def screen(output: str, out: TextIO) -> Show:
@@ -58,32 +60,61 @@ class _Csv:
 class _Table:
     """Aligned columns; widths follow the first batch and grow where they must.
 
-    Queries with other columns have widths of their own, and a header at each of their turns. Where
-    a terminal is narrower than the columns, the widest are cut, and a cut text ends in an ellipsis.
+    Queries with other columns have widths of their own, and a header at each of their turns. On a
+    terminal fractions stand by their points. Where it is narrower than the columns, fractions have
+    fewer digits, and then the widest columns are cut, which an ellipsis says.
     """
 
     def __init__(self, out: TextIO, terminal: int | None = None) -> None:
         self.out, self.terminal = out, terminal
         self.above: list[str] | None = None
         self.widths: dict[tuple[str, ...], list[int]] = {}
+        self.behind: dict[tuple[object, ...], int] = {}
 
     def __call__(self, rows: pl.DataFrame) -> None:
         shown = rows.drop("row_key", strict=False)
-        cells = [[_cell(value) for value in row] for row in iso_columns(shown).iter_rows()]
-        widths = fitted(self._widths(shown.columns, cells), self.terminal)
         numeric = [dtype.is_numeric() for dtype in shown.dtypes]
+        instants = [isinstance(dtype, pl.Datetime) for dtype in shown.dtypes]
+        cells, widths = self._cells(shown)
         if shown.columns != self.above:
             self.out.write("" if self.above is None else "\n")
-            self.out.write(_line(shown.columns, widths, numeric))
+            self.out.write(_line(map(_cut, shown.columns, widths), widths, numeric))
         for line in cells:
-            self.out.write(_line(line, widths, numeric))
+            self.out.write(_line(map(_cut, line, widths, instants), widths, numeric))
         self.out.flush()
         self.above = shown.columns
 
-    def _widths(self, header: list[str], cells: list[list[str]]) -> list[int]:
-        known = self.widths.get(tuple(header), [len(name) for name in header])
+    def _cells(self, shown: pl.DataFrame) -> tuple[list[list[str]], list[int]]:
+        iso = iso_columns(shown)
+        cells, widths = self._written(iso, _cell)
+        if self.terminal is None or fitted(widths, self.terminal) == widths:
+            return cells, widths
+        cells, widths = self._written(iso, _short)
+        return cells, fitted(widths, self.terminal)
+
+    def _written(
+        self, iso: pl.DataFrame, text: Callable[[object], str]
+    ) -> tuple[list[list[str]], list[int]]:
+        cells = [[text(value) for value in row] for row in iso.iter_rows()]
+        if self.terminal is not None:
+            for at, dtype in enumerate(iso.dtypes):
+                if dtype.is_float():
+                    self._pointed(cells, at, (text, at, *iso.columns))
+        return cells, self._widths((text.__name__, *iso.columns), iso.columns, cells)
+
+    def _pointed(self, cells: list[list[str]], at: int, column: tuple[object, ...]) -> None:
+        """Points below each other, those of further batches as well unless they need more room."""
+        wide = max([self.behind.get(column, 0), *(_behind(line[at]) for line in cells)])
+        self.behind[column] = wide
+        for line in cells:
+            line[at] += " " * (wide - _behind(line[at]) if "." in line[at] else 0)
+
+    def _widths(
+        self, table: tuple[str, ...], header: list[str], cells: list[list[str]]
+    ) -> list[int]:
+        known = self.widths.get(table, [len(name) for name in header])
         wider = [max([w, *(len(line[i]) for line in cells)]) for i, w in enumerate(known)]
-        self.widths[tuple(header)] = wider
+        self.widths[table] = wider
         return wider
 
 
@@ -113,16 +144,35 @@ def _cell(value: object) -> str:
     return NULL if value is None else cell(value)
 
 
-def _line(line: list[str], widths: list[int], numeric: list[bool]) -> str:
+def _short(value: object) -> str:
+    """A fraction with four places, or with four digits where these are zeros; else as it is.
+
+    >>> _short(-1.1428571428571428), _short(0.0000123456), _short(1234567.0), _short(7)
+    ('-1.1429', '1.235e-05', '1234567.0', '7')
+    """
+    if not isinstance(value, float):
+        return _cell(value)
+    rounded = round(value, PLACES)
+    return _cell(rounded if rounded or not value else float(f"{value:.{PLACES}g}"))
+
+
+def _behind(number: str) -> int:
+    return len(number) - number.find(".") if "." in number else 0
+
+
+def _line(line: Iterable[str], widths: list[int], numeric: list[bool]) -> str:
     padded = (
         text.rjust(width) if right else text.ljust(width)
-        for text, width, right in zip(map(_cut, line, widths), widths, numeric, strict=True)
+        for text, width, right in zip(line, widths, numeric, strict=True)
     )
     return "  ".join(padded).rstrip() + "\n"
 
 
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+def _cut(text: str, width: int, end: bool = False) -> str:
+    """end: whether its end stays, as an instant's, whose beginning is that of all others."""
+    if len(text) <= width:
+        return text
+    return f"…{text[1 - width :]}" if end else f"{text[: width - 1]}…"
 
 
 class Progress:

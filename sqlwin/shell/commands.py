@@ -13,8 +13,11 @@ from difflib import get_close_matches
 import polars as pl
 
 from sqlwin.errors import InputError
-from sqlwin.schema import type_name
+from sqlwin.inference import infer, with_time
+from sqlwin.schema import Schema, type_name
 from sqlwin.shell.session import ENGINES, FORMATS, Left, Session
+from sqlwin.shell.splitting import spoken
+from sqlwin.sql.sources.files import name_of
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,8 @@ class Command:
 
 
 def command(session: Session, line: str) -> None:
-    r"""Do what `\word argument` says; InputError where there is no such command."""
-    word, _, argument = line.strip().removeprefix("\\").partition(" ")
+    r"""Do what `\word argument` says, or `exit`; InputError where there is no such command."""
+    word, _, argument = spoken(line).strip().removeprefix("\\").partition(" ")
     found = COMMANDS.get(word.rstrip(";"))
     argument = argument.strip().rstrip(";").strip()
     if found is None:
@@ -51,23 +54,28 @@ def _help(session: Session, _: str) -> None:
 
 
 def _list(session: Session, name: str) -> None:
+    if name.startswith("'"):
+        path = name.strip("'")
+        session.say(with_time(infer(path)).ddl(name_of(path)))
+        return
     if name:
         session.take(f"DESCRIBE {name}")
         return
-    columns = session.declarations.columns()
+    known = session.declarations
+    columns, signatures = known.columns(), known.signatures()
     rows = [
-        (
-            each.name,
-            each.kind,
-            ", ".join(f"{c.name} {type_name(c.type)}" for c in columns[each.name]),
-        )
-        for each in session.declarations.all
+        (each.name, each.kind, signatures.get(each.name) or _columns(columns[each.name]))
+        for each in known.all
         if each.kind != "setting"
     ]
     if not rows:
         session.note("nothing is declared: CREATE STREAM, or SELECT … FROM 'rides.csv'")
         return
     session.show(pl.DataFrame(rows, ["name", "kind", "columns"], orient="row"))
+
+
+def _columns(schema: Schema) -> str:
+    return ", ".join(f"{column.name} {type_name(column.type)}" for column in schema)
 
 
 def _engine(session: Session, wanted: str) -> None:
@@ -97,13 +105,13 @@ def _leave(session: Session, _: str) -> None:
 
 
 COMMANDS = {
-    "d": Command("[NAME]", "list streams, tables, views and sinks, or the columns of one", _list),
+    "d": Command("[NAME|'FILE']", "list what is declared; the columns of one, or of a file", _list),
     "i": Command("FILE", "take the statements of a file", _file),
     "engine": Command("[embedded|spark]", "where queries run", _engine, ENGINES),
     "follow": Command("[on|off]", "whether queries go on as files arrive", _follow, ("on", "off")),
     "format": Command("[table|json|csv]", "how results are shown", _format, FORMATS),
-    "?": Command("", "this list", _help),
-    "q": Command("", "leave, as Ctrl-D does", _leave),
+    "?": Command("", "this list, as help does", _help),
+    "q": Command("", "leave, as exit, quit and Ctrl-D do", _leave),
 }
 STATEMENTS = """
 Statements end with a semicolon and may take several lines:

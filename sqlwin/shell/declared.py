@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from sqlwin.errors import InputError, QueryError
-from sqlwin.plan.ir.nodes import Describe, Script
+from sqlwin.plan.ir.nodes import Describe, DescribeFunction, Script
 from sqlwin.schema import Schema
 from sqlwin.sql import script
 from sqlwin.sql.sources.files import Infer
@@ -115,6 +115,14 @@ class Declarations:
         found = self.bind(asked).statements if names else ()
         described = [each for each in found if isinstance(each, Describe)]
         return {name: each.columns for name, each in zip(names, described, strict=True)}
+
+    def signatures(self) -> dict[str, str]:
+        """Of functions, by name."""
+        names = [each.name for each in self.all if each.kind == "function"]
+        asked = ";\n".join(f"DESCRIBE FUNCTION `{name}`" for name in names)
+        found = self.bind(asked).statements if names else ()
+        described = [each.lines for each in found if isinstance(each, DescribeFunction)]
+        return {name: lines[1].strip() for name, lines in zip(names, described, strict=True)}
 
     def _bound(self, known: list[Declared], statement: str, typed: str = "") -> Script:
         texts = [each.text for each in known]

@@ -80,7 +80,10 @@ class Session:
         asked = self.declarations.bind(bare, statement)
         options = self._options(Progress(self.err))
         for answer in answers(asked, explained(asked, options, self._engine())):
-            self.say(answer)
+            if answer:
+                self.say(answer)
+            else:
+                self.note("nothing is found")
         for query in asked.queries:
             if clause is None:
                 self._run(asked, screen(self.format, self.out))

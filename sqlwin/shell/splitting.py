@@ -13,6 +13,7 @@ import re
 from sqlwin.sql.text.prepared import QUOTED
 
 _PIECE = re.compile(rf"{QUOTED}|--[^\n]*|/\*.*?\*/|(?P<open>['\"`]|/\*)|(?P<end>;)", re.DOTALL)
+_WORDS = {"exit": r"\q", "quit": r"\q", "help": r"\?"}
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -35,7 +36,16 @@ def blank(text: str) -> bool:
 
 def is_command(text: str) -> bool:
     """Whether it is one of the shell's own, which take one line and no semicolon."""
-    return text.lstrip().startswith("\\")
+    return spoken(text).lstrip().startswith("\\")
+
+
+def spoken(text: str) -> str:
+    """The command that other shells call by a word.
+
+    >>> spoken("Exit;"), spoken("SELECT exit")
+    ('\\\\q', 'SELECT exit')
+    """
+    return _WORDS.get(text.strip().rstrip("; ").lower(), text)
 
 
 def whole(text: str) -> bool:

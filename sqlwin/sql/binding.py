@@ -26,7 +26,8 @@ from sqlwin.sql.windows.ttl import with_ttl
 class Binding:
     """answers: statements that run or say something. read: names that statements read, or write
     to, in lower case. tables: the declarations of streams and tables, by name. written: statements
-    that declare something, by its name. made_functions: those of the text, by name."""
+    that declare something, by its name. made_functions: those of the text, by name. dropped: names
+    of functions in Python that what was bound before may still call."""
 
     known: Known = field(default_factory=Known)
     settings: dict[str, str] = field(default_factory=dict)
@@ -36,6 +37,7 @@ class Binding:
     tables: dict[str, ast.CreateStream] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
     made_functions: dict[str, ast.CreateFunction | ast.CreatePython] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
 
     def script(self) -> Script:
         return Script(
@@ -59,6 +61,21 @@ class Binding:
             raise QueryError(f"{name.text} exists already", name.span, legal=legal)
         self.forget(name)
         return key
+
+    @property
+    def callable(self) -> tuple[UserFunction, ...]:
+        """Functions in Python that the next statement may call."""
+        return tuple(each for each in self.functions if each.name.lower() not in self.dropped)
+
+    def make_function(self, name: ast.Name, made: ast.CreateFunction | ast.CreatePython) -> None:
+        self.made_functions[name.text.lower()] = made
+        if isinstance(made, ast.CreatePython):
+            self.dropped.discard(name.text.lower())
+
+    def drop_function(self, name: ast.Name) -> None:
+        made = self.made_functions.pop(name.text.lower(), None)
+        if isinstance(made, ast.CreatePython):
+            self.dropped.add(name.text.lower())
 
     def forget(self, name: ast.Name) -> None:
         """QueryError where a statement before reads it, or writes to it."""

@@ -24,7 +24,7 @@ def own_function(binding: Binding, name: str) -> tuple[str, ...]:
             f"  {name.upper()}({parameters}){returns}",
             f"  = {body}",
         )
-    registered = [each for each in binding.functions if each.name.lower() == name.lower()]
+    registered = [each for each in binding.callable if each.name.lower() == name.lower()]
     return _python(registered[-1]) if registered else ()
 
 

@@ -99,12 +99,12 @@ def _create_as(binding: Binding, statement: ast.CreateAs) -> None:
 
 
 def _create_function(binding: Binding, statement: ast.CreateFunction) -> None:
-    macro, given = statement.macro, {each.name.lower() for each in binding.functions}
+    macro, given = statement.macro, {each.name.lower() for each in binding.callable}
     if is_built_in(macro.name.text) or macro.name.text.lower() in given:
         message = f"{macro.name.text} is a function already"
         raise QueryError(message, macro.name.span, legal="another name")
     macros.check(macro, parsed, place)
-    binding.made_functions[macro.name.text.lower()] = statement
+    binding.make_function(macro.name, statement)
     for call in parsed(macro.body).find_all(exp.Anonymous):
         if not is_built_in(call.name) and call.name.lower() not in given:
             near = nearest(call.name.lower(), names(), ELSEWHERE)
@@ -117,7 +117,11 @@ def _create_python(binding: Binding, statement: ast.CreatePython) -> None:
         message = f"{statement.name.text} is a function already"
         raise QueryError(message, statement.name.span, legal="another name")
     binding.functions += (statement.function,)
-    binding.made_functions[statement.name.text.lower()] = statement
+    binding.make_function(statement.name, statement)
+
+
+def _drop_function(binding: Binding, statement: ast.DropFunction) -> None:
+    binding.drop_function(statement.name)
 
 
 def _drop(binding: Binding, statement: ast.Drop) -> None:
@@ -196,7 +200,7 @@ def _describe_function(binding: Binding, statement: ast.DescribeFunctionOf) -> N
 
 
 def _show_functions(binding: Binding, statement: ast.ShowFunctionsLike) -> None:
-    own = (*binding.made_functions, *(each.name for each in binding.functions))
+    own = (*binding.made_functions, *(each.name for each in binding.callable))
     binding.answers.append(ShowFunctions(statement.pattern, tuple(dict.fromkeys(own))))
 
 
@@ -211,7 +215,7 @@ def _show_create(binding: Binding, statement: ast.ShowCreateOf) -> None:
         message = f"the text has made no {statement.kind.lower()} called {name.text}"
         known = binding.made_functions if statement.kind == "FUNCTION" else binding.written
         raise QueryError(message, name.span, legal=", ".join(known) or "CREATE … first")
-    binding.answers.append(ShowCreate(masked(text)))
+    binding.answers.append(ShowCreate(masked(text, in_place=False)))
 
 
 TAKES: dict[type, Callable[[Binding, Any], None]] = {
@@ -222,6 +226,7 @@ TAKES: dict[type, Callable[[Binding, Any], None]] = {
     ast.CreateFunction: _create_function,
     ast.CreatePython: _create_python,
     ast.Drop: _drop,
+    ast.DropFunction: _drop_function,
     ast.Insert: _query,
     ast.Select: _query,
     ast.ExplainOf: _explain,

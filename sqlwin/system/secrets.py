@@ -123,10 +123,14 @@ def _looked_up(kind: str, name: str) -> str:
 # --- in a script's text -----------------------------------------------------------------
 
 
-def masked(text: str) -> str:
-    """The text without the secrets of its WITH clauses; every other character keeps its place."""
+def masked(text: str, in_place: bool = True) -> str:
+    """The text without the secrets of its WITH clauses.
+
+    in_place: every other character keeps its place.
+    """
     for start, end in reversed(list(places(text))):
-        text = text[:start] + blank(text[start:end]) + text[end:]
+        hidden_ = blank(text[start:end]) if in_place else f"'{MASK}'"
+        text = text[:start] + hidden_ + text[end:]
     return text
 
 

@@ -134,7 +134,11 @@ def test_what_is_wrong_with_the_call(home: Path, capsys: pytest.CaptureFixture[s
     assert sqlwin("run", home / "q.sql", "--param", "x") == 2
     assert "--param 'x' is not name=value" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
-        sqlwin("walk", home / "q.sql")
+        sqlwin("exlpain", home / "q.sql")
+    said = capsys.readouterr().err
+    assert "there is no command exlpain; did you mean explain?\nlegal: run, explain, " in said
+    assert sqlwin() == 2
+    assert "write a first project" in capsys.readouterr().err
 
 
 def test_parameters(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

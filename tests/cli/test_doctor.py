@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,14 @@ def test_a_package_that_is_not_there(
     assert main(["doctor", "--quick"]) == 0
     state, said = lines(capsys)["Kafka"]
     assert (state, said.endswith(": pip install 'sqlwin[kafka]'")) == ("missing", True)
+
+
+def test_every_extra_is_looked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["doctor", "--quick"])
+    assert {"Kafka", "PostgreSQL", "Iceberg", "Pictures", "Notebooks"} <= lines(capsys).keys()
+    told = importlib.metadata.metadata("sqlwin").get_all("Provides-Extra") or []
+    known = {extra for _, _, extra in diagnosis.PACKAGES}
+    assert known == set(told) - {"dev", "docs"}
 
 
 def test_little_memory_and_disk(

@@ -63,6 +63,44 @@ def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(header) <= 40
 
 
+def test_fractions_stand_by_their_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    out = Terminal()
+    show = screen("table", out)
+    show(pl.DataFrame({"k": ["a", "b", "c"], "total": [9.75, 10.5, None]}))
+    show(pl.DataFrame({"k": ["d"], "total": [8.0]}))
+    assert out.getvalue().splitlines() == [
+        "k  total",
+        "a   9.75",
+        "b  10.5",
+        "c   NULL",
+        "d   8.0",
+    ]
+
+
+def test_digits_go_before_anything_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    frame = pl.DataFrame(
+        {
+            "at": pl.Series([0, 1_000_000], dtype=pl.Datetime("us", "UTC")),
+            "mean": [-1.1428571428571428, 0.00001234567],
+            "n": [5, 7],
+        }
+    )
+    out = Terminal()
+    screen("table", out)(frame)
+    assert out.getvalue().splitlines() == [
+        "at                          mean  n",
+        "1970-01-01T00:00:00Z  -1.1429     5",
+        "1970-01-01T00:00:01Z   1.235e-05  7",
+    ]
+    out = Terminal()
+    monkeypatch.setenv("COLUMNS", "28")
+    screen("table", out)(frame)
+    assert out.getvalue().splitlines()[1] == "…01T00:00:00Z  -1.1429     5"
+    assert shown("table", frame).splitlines()[1].endswith("-1.1428571428571428  5")
+
+
 def _one_by_one(widths: list[int], terminal: int) -> list[int]:
     """The definition: the widest, the first of equal ones, gets narrower until all fit."""
     fit = list(widths)

@@ -239,6 +239,41 @@ def test_commands_of_its_own() -> None:
             answered(wrong)
 
 
+@pytest.mark.parametrize("word", ["exit", "QUIT;", " quit ", "\\q"])
+def test_what_others_call_the_way_out(word: str) -> None:
+    assert answered(word, "SHOW STREAMS;", "SELECT nothing FROM nowhere;") == ""
+    assert "\\follow [on|off]" in answered("help")
+    assert whole(word)
+    assert not whole("SELECT zone,\nexit")
+
+
+def test_a_list_of_everything_that_is_declared() -> None:
+    said = answered(
+        "CREATE STREAM taps (n BIGINT); CREATE FUNCTION twice(x BIGINT) RETURN x * 2;",
+        "\\d",
+        "\\d 'rides.csv'",
+    )
+    assert said.splitlines() == [
+        "name,kind,columns",
+        "taps,stream,n BIGINT",
+        "twice,function,TWICE(x BIGINT)",
+        "CREATE STREAM rides (",
+        "  zone STRING,",
+        "  fare DOUBLE,",
+        "  ts TIMESTAMP,",
+        "  WATERMARK FOR ts AS ts - INTERVAL '80' SECOND",
+        ") WITH (connector = 'files', path = 'rides.csv', format = 'csv');",
+    ]
+
+
+def test_where_nothing_is_found_it_is_said() -> None:
+    session = Session(out=io.StringIO(), err=io.StringIO())
+    read(session, ["SHOW STREAMS; SHOW FUNCTIONS LIKE 'nonesuch';\n"])
+    assert isinstance(session.out, io.StringIO)
+    assert isinstance(session.err, io.StringIO)
+    assert (session.out.getvalue(), session.err.getvalue()) == ("", "nothing is found\n" * 2)
+
+
 def test_exit_codes_are_those_of_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

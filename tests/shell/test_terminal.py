@@ -29,7 +29,7 @@ def test_a_session(tmp_path: Path) -> None:
         _shows_a_mistake(shell)
         _completes(shell)
         _follows_until_ctrl_c(shell)
-        shell.send("\x03\\q\r")  # at the prompt, Ctrl-C does no more than forget the line
+        shell.send("\x03exit\r")  # at the prompt, Ctrl-C does no more than forget the line
         assert shell.ended() == 0
     assert "+CREATE STREAM taps" in (tmp_path / "history").read_text()
 
@@ -68,6 +68,22 @@ def _follows_until_ctrl_c(shell: Terminal) -> None:
     shell.send("\x03")
     shell.wait("3 rows read, 3 results", 2)
     shell.wait("sqlwin>", 7)
+
+
+def test_statements_that_explain(tmp_path: Path) -> None:
+    (tmp_path / "rides.csv").write_text(CSV)
+    env = {**os.environ, "SQLWIN_HISTORY": str(tmp_path / "history")}
+    with Terminal([*SQLWIN, "shell"], tmp_path, env) as shell:
+        shell.wait("sqlwin>")
+        shell.send("SHOW FUNCTIONS LIKE 'ucas*'; EXPLAIN SELECT zone FROM 'rides.csv';\r")
+        screen = shell.wait("sqlwin>", 2)
+        assert "\nucase\nOutput: screen\n" in screen
+        shell.send("EXPLAIN ANALYZE SELECT COUNT(*) AS n FROM 'rides.csv' GROUP BY zone;\r")
+        screen = shell.wait("sqlwin>", 3)
+        assert "(rows in 3, late 0, expired 0, rows out 3; state at most" in screen
+        assert "Time: read " in screen
+        shell.send("quit;\r")
+        assert shell.ended() == 0
 
 
 def test_ctrl_c_ends_each_query_that_follows(tmp_path: Path) -> None:

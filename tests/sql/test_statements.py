@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.ir.nodes import Query, ShowDeclared
+from sqlwin.plan.ir.nodes import Query, ShowDeclared, ShowFunctions
 from sqlwin.sql import script
 from tests.support.sql.cases import ORDERS, bound, columns
 
@@ -132,6 +132,29 @@ def test_a_statement_set_is_its_inserts() -> None:
     plain = bound(sinks + inserts).queries
     assert bound(f"{sinks} BEGIN STATEMENT SET; {inserts} END;").queries == plain
     assert bound(f"{sinks} EXECUTE STATEMENT SET BEGIN {inserts} END").queries == plain
+
+
+def test_a_statement_set_is_explained() -> None:
+    sinks = f"CREATE SINK a {SINK}; CREATE SINK b {SINK.replace('out', 'b')};"
+    inserts = "INSERT INTO a SELECT id FROM orders; INSERT INTO b SELECT n FROM orders;"
+    rest = "INSERT INTO a SELECT n FROM orders"
+    for explain in ("EXPLAIN", "EXPLAIN PLAN FOR"):
+        made = bound(f"{sinks} {explain} STATEMENT SET BEGIN {inserts} END; {rest}")
+        explained = [each for each in made.statements if isinstance(each, Query) and each.explain]
+        assert [each.sink.name for each in explained if each.sink] == ["a", "b"]
+        assert len(made.queries) == 1
+
+
+def test_functions_that_are_dropped_are_known_no_more() -> None:
+    made = "CREATE FUNCTION twice(x) RETURN x * 2; CREATE FUNCTION half(x) RETURN x / 2;"
+    (shown,) = script(f"{made} DROP FUNCTION twice; SHOW FUNCTIONS").statements
+    assert isinstance(shown, ShowFunctions)
+    assert shown.own == ("half",)
+    assert refused(f"{made} DROP FUNCTION half; SHOW CREATE FUNCTION half").legal == "twice"
+    assert (
+        "no function is called half"
+        in refused(f"{made} DROP FUNCTION half; DESCRIBE FUNCTION half").message
+    )
 
 
 # --- declarations of other engines ---------------------------------------------------

@@ -21,6 +21,7 @@ from sqlwin.plan.properties.stores import (
     keeps_messages,
     splits_sessions,
 )
+from sqlwin.schema import type_name
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session, Whole
 
@@ -153,12 +154,26 @@ def _state(window: Unranked) -> Iterator[str]:
             yield "all messages of the stream are kept, so state grows for ever"
         elif window.keys:
             yield "the aggregates of every key are kept, so state grows with keys"
+        yield from map(_NO_WINDOW.format, _window_keys(window))
     elif isinstance(window, OverAggregate) and window.timeless:
         yield "all rows of every partition are kept, so state grows until a TTL is given"
     elif _unbounded(window):
         yield "frames without bound keep all rows, so state grows until a RETAIN is given"
     elif keeps_keys(window):
         yield "the last rows or the count of every key are kept, so state grows with keys"
+
+
+_NO_WINDOW = (
+    "{} is a window of a query below, and here a key: its result is never full; GROUP BY "
+    "window_start, or the call of the window beside the aggregates, makes it one"
+)
+_WINDOW = "STRUCT<start: TIMESTAMP, end: TIMESTAMP>"
+
+
+def _window_keys(window: WindowAggregate) -> list[str]:
+    """Keys that are what Spark's `window(ts, …)` gives."""
+    below = window.input.schema
+    return [c.name for c in below if c.name in window.keys and type_name(c.type) == _WINDOW]
 
 
 def _renewed(window: Unranked) -> Iterator[str]:

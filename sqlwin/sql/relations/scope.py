@@ -34,7 +34,7 @@ STRUCTS = ("window", "session_window")
 _EVENT_TIMES = ("rowtime", "event_time", "proctime", "timestamp")
 """What Flink, ksqlDB and others call the event time, where no column is called so."""
 _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
-_CONSTANTS = ("NULL", "TRUE", "FALSE", "DISTINCT")
+_CONSTANTS = ("NULL", "NOT", "TRUE", "FALSE", "DISTINCT")
 ENDS = ("start", "end")
 _CONSTRUCTORS = ("ARRAY", "MAP")
 _FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")

@@ -1,7 +1,8 @@
 """Spark's `window(ts, …)` where nothing is grouped: a column of each row, a struct of both ends.
 
 A tumbling window is computed from the row's time, and so is a session, which is here the gap behind
-the row; a sliding window makes a row of each of the windows that the row is in.
+the row; a sliding window makes a row of each of the windows that the row is in. A row without a
+time stays, and its window is NULL.
 
 >>> print(_tumbling("ts", 60, 0))
 NAMED_STRUCT('start', TIMESTAMP_MICROS(UNIX_MICROS(ts) - PMOD(UNIX_MICROS(ts) - 0, 60)), \
@@ -75,8 +76,8 @@ def _exploded(run: ast.Run) -> ast.Run:
     if not isinstance(window, Hop) or window.tumbles:
         return run
     name = quoted(tree.alias or inner.name.lower(), run.span).text
-    text = _sliding(spark(inner.expressions[0]), window)
-    return replace(run, text=f"EXPLODE({text}) AS {name}")
+    time = spark(inner.expressions[0])
+    return replace(run, text=f"EXPLODE_OUTER({_of_time(time, _sliding(time, window))}) AS {name}")
 
 
 def _expressed(tree: Expr, run: ast.Run, relation: Relation) -> Expr:
@@ -89,6 +90,7 @@ def _column(node: Expr, run: ast.Run, relation: Relation) -> Expr:
     window, time = _window(node, run), quoted(TIME, run.span).text
     if isinstance(window, OpenSession) and window.constant is not None:
         text = _struct(f"UNIX_MICROS({time})", f"UNIX_MICROS({time}) + {window.constant}")
+        text = _of_time(time, text)
     elif isinstance(window, OpenSession):
         message = "a session with a gap of each row is no column of the row"
         raise QueryError(message, word(node, run), legal=GAP)
@@ -99,7 +101,7 @@ def _column(node: Expr, run: ast.Run, relation: Relation) -> Expr:
         message = "a sliding window makes a row of each of its windows, and stands by itself"
         raise QueryError(message, word(node, run), legal=f"SELECT {spark(node)} AS w")
     else:
-        text = _tumbling(time, window.size, window.offset)
+        text = _of_time(time, _tumbling(time, window.size, window.offset))
     return _over(text, _timed(node, run, relation), run)
 
 
@@ -125,6 +127,11 @@ def _over(text: str, time: Expr, run: ast.Run) -> Expr:
 def _window(node: Expr, run: ast.Run) -> GroupWindow | OpenSession | None:
     text = spark(node)
     return of_group(ast.Run(text, text, word(node, run))).group
+
+
+def _of_time(ts: str, windows: str) -> str:
+    """A row without a time is in no window, and stays."""
+    return f"CASE WHEN {ts} IS NOT NULL THEN {windows} END"
 
 
 def _tumbling(ts: str, size: int, offset: int) -> str:

@@ -7,7 +7,7 @@ rules below it made. CREATE and the small statements are in `declarations`, what
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -47,7 +47,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
         self.parse = query
 
     def start(self, meta: Meta, children: Children) -> list[ast.Statement]:
-        return [each for each in children if each is not None]
+        return list(_explained(each for each in children if each is not None))
 
     def window_call(self, meta: Meta, children: Children) -> ast.WindowCall:
         return self.table_function(meta, children)
@@ -153,6 +153,17 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
 
     def subquery(self, meta: Meta, children: Children) -> ast.Select:
         return children[0]  # type: ignore[no-any-return]
+
+
+def _explained(found: Iterable[ast.Statement | ast.EndOfSet]) -> Iterator[ast.Statement]:
+    """Every INSERT of a statement set behind EXPLAIN, to its END."""
+    within = False
+    for each in found:
+        if isinstance(each, ast.EndOfSet):
+            within = False
+        else:
+            yield ast.ExplainOf(each) if within and isinstance(each, ast.Insert) else each
+            within = within or (isinstance(each, ast.ExplainOf) and each.of_set)
 
 
 def _value(clauses: dict[str, Clause], name: str) -> Any:

@@ -111,8 +111,12 @@ class DeclarationRules(FunctionRules):
         sink = ast.CreateSink(name, (), *options) if options[0] or kind == "SINK" else None
         return ast.CreateAs(kind, name, select, sink, existing)
 
-    def statement_set(self, meta: Meta, children: Children) -> None:
+    def statement_set(self, meta: Meta, children: Children) -> ast.EndOfSet | None:
         """Its INSERTs run together, as all of a text do."""
+        return ast.EndOfSet() if _words(children[0]) == "END" else None
+
+    def explained(self, meta: Meta, children: Children) -> ast.ExplainOf:
+        return ast.ExplainOf(children[-1], of_set=True)
 
     def executed(self, meta: Meta, children: Children) -> ast.Insert:
         return children[-1]  # type: ignore[no-any-return]

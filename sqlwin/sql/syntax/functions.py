@@ -127,11 +127,12 @@ class FunctionRules(Transformer[Token, Any]):
     def language(self, meta: Meta, children: Children) -> Clause:
         return Clause("LANGUAGE", str(children[-1]), meta_span(meta))
 
-    def drop_function(self, meta: Meta, children: Children) -> None:
+    def drop_function(self, meta: Meta, children: Children) -> ast.DropFunction:
         name = named(children[-1])
         if not self._forget(name) and True not in children:
             message = f"no function is called {name.text} that this text has made"
             raise QueryError(message, name.span, legal="DROP FUNCTION IF EXISTS")
+        return ast.DropFunction(name)
 
 
 def _type(written: ast.Run) -> pa.DataType:

@@ -27,18 +27,34 @@ from sqlwin.sql.text.prepared import offset, span
 END = "the end of the text"
 _CALLED = re.compile(r"(\bOF\s+)?\b(\w+)\s*\Z", re.IGNORECASE)
 """What is called where the parser stops, and whether it is the version of a table."""
-_BEFORE_A_COMMA = {
-    re.compile(r"\bIN\s+[^\s(][^(),]*\Z", re.IGNORECASE): (
+_BEFORE = (
+    (
+        "COMMA",
+        re.compile(r"\bIN\s+[^\s(][^(),]*\Z", re.IGNORECASE),
         "IN needs brackets",
         "product IN ('tea', 'coffee')",
     ),
-    re.compile(r"\bBETWEEN\s+[^\s,]+\s*\Z", re.IGNORECASE): (
+    (
+        "COMMA",
+        re.compile(r"\bBETWEEN\s+[^\s,]+\s*\Z", re.IGNORECASE),
         "BETWEEN needs AND between its bounds",
         "qty BETWEEN 1 AND 2",
     ),
-}
-"""What ends where the parser stops at a comma, with the message it deserves: a list of operands has
-no state of its own."""
+    (
+        "LPAR",
+        re.compile(r"\b(?:session_)?window\s*\(\s*\w+\s*\Z", re.IGNORECASE),
+        "a window is of a column, and of no expression",
+        "a computed column, at AS TO_TIMESTAMP(text), WATERMARK FOR at AS at; window(at, '1 hour')",
+    ),
+    (
+        "AS",
+        re.compile(r"\b(?:TIMESTAMP|VERSION)\s*\Z", re.IGNORECASE),
+        "a stream is read as its rows come, and not as of a time or a version",
+        "FROM orders; JOIN rates FOR SYSTEM_TIME AS OF o.ts, the version of each row's time",
+    ),
+)
+"""The kind of word at which the parser stops, what the text ends with there, and the message that
+it deserves with what is legal: these have no state of their own."""
 _WORDS = {
     "NAME": "a name",
     "STRING": "'text'",
@@ -63,6 +79,7 @@ _WORDS = {
     "ORDINALITY": "WITH ORDINALITY",
     "AS_OF": "FOR SYSTEM_TIME AS OF",
     "BEGIN_SET": "BEGIN STATEMENT SET",
+    "EXPLAIN_SET": "EXPLAIN STATEMENT SET BEGIN",
     "EXECUTE_SET": "EXECUTE STATEMENT SET BEGIN",
     "MACRO": "FUNCTION",
     "MATERIALIZED": "MATERIALIZED VIEW",
@@ -133,8 +150,8 @@ def explained(
     lesson = _ANYWHERE.get(stop.kind) or _nearest(stop, taught(grammar, folder))
     if lesson is not None:
         return QueryError(lesson.message, place, text, lesson.legal)
-    for pattern, (message, legal) in _BEFORE_A_COMMA.items() if stop.kind == "COMMA" else ():
-        if pattern.search(text, 0, offset(text, place)):
+    for kind, pattern, message, legal in _BEFORE:
+        if kind == stop.kind and pattern.search(text, 0, offset(text, place)):
             return QueryError(message, place, text, legal)
     for change in (inserted, comma_too_many) if start == "start" else ():
         meant = change(text, offset(text, place), grammar)

@@ -535,8 +535,23 @@ class Insert:
 
 @dataclass(frozen=True)
 class ExplainOf:
+    """of_set: the first INSERT of a statement set, all of which are explained."""
+
     query: Select | Insert
     analyze: bool = False
+    of_set: bool = False
+
+
+@dataclass(frozen=True)
+class EndOfSet:
+    """END of a statement set, which nothing does by itself."""
+
+
+@dataclass(frozen=True)
+class DropFunction:
+    """Of one that the text has made; the parser knows whether there is one."""
+
+    name: Name
 
 
 @dataclass(frozen=True)
@@ -586,6 +601,7 @@ Statement = (
     | CreateFunction
     | CreatePython
     | Drop
+    | DropFunction
     | Insert
     | Select
     | ExplainOf
