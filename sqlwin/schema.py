@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sqlwin.added import ADDED
 from sqlwin.instants import SECOND
 
 TS, PART, SEQ = "__ts", "__part", "__seq"
@@ -78,10 +79,12 @@ DECIMAL = ("DECIMAL", "NUMERIC", "DEC")
 
 @dataclass(frozen=True)
 class Column:
-    """A name and an Arrow type."""
+    """A name and an Arrow type. zone: by whose clocks texts and times without an offset are read,
+    in a column of a stream that holds TIMESTAMPs."""
 
     name: str
     type: pa.DataType
+    zone: str = field(default="UTC", repr=False, compare=False, metadata=ADDED)
 
 
 Schema = tuple[Column, ...]

@@ -186,6 +186,11 @@ def options() -> Iterator[str]:
     yield from _table("setting", "")
     for name, about in SETTINGS.items():
         yield _row(_code(name), about)
+    yield _row(
+        _code("time.zone"),
+        "[by whose clocks](../semantics/time.md#the-time-zone-of-a-session) texts and functions go",
+    )
+    yield _row(_code("window.time-zone"), "the same of windows of days, weeks and months alone")
     yield _row(_code(DOUBLE_QUOTED), "whether double quotes hold names: true or false")
     for alias, name in TTL_ALIASES.items():
         yield _row(_code(alias), f"Flink's name of {_code(name)}")

@@ -12,6 +12,16 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "raises, in TRY_CAST, too: nothing reads a clock",
     ),
     (
+        "under a zone: `ts + INTERVAL '1' DAY`, `ts - ts`",
+        "days of its clocks, what clocks show less what they show",
+        "24 hours, the time between, as in frames and joins",
+    ),
+    (
+        "under a zone: MONTHS_BETWEEN on a day on which clocks are put forward or back",
+        "the time since that day began",
+        "the time that clocks show",
+    ),
+    (
         "BINARY that is no UTF-8, as a STRING",
         "those bytes",
         "raises, in TRY_CAST, too: a STRING is UTF-8; `MAKE_VALID_UTF8(b)`",

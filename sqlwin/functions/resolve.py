@@ -22,6 +22,7 @@ from sqlwin.functions.core.signatures import Match, Pattern
 from sqlwin.functions.core.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
 from sqlwin.functions.core.types import is_integral, name
 from sqlwin.functions.numbers.chains import SIGNS, chained
+from sqlwin.functions.times.by_clocks import clock_of, given_to, made_by
 
 
 def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
@@ -118,12 +119,13 @@ def _called(
             )
         made.append(taken)
     result = _result(overload, match, tuple(made))
-    call = Call(tuple(made), result)
+    clock = clock_of(function.name, overload, made, result)
+    call = Call(given_to(clock, made), result)
     if is_null(function.name, call):
         return Typed(f"CAST(NULL AS {call.engine_type})", result, None)
     if function.name in SIGNS and is_integral(result):
         return chained(function.name, _typed(made), result, partial(_plain, function, overload))
-    return _plain(function, overload, *made, result=result)
+    return made_by(clock, made, _plain(function, overload, *call.args, result=result))
 
 
 def _plain(

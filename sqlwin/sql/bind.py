@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlwin.errors import QueryError
+from sqlwin.functions.core.session_zone import of_a_script
 from sqlwin.plan.ir.nodes import Script, Stream
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.python_functions import UserFunction
@@ -42,7 +43,7 @@ def script(
     binding.known.streams.update({stream.name.lower(): stream for stream in given})
     binding.known.tables.update({table.name.lower(): table for table in static})
     try:
-        with room():
+        with room(), of_a_script():
             refuse_deep(prepared.text)
             for statement in statements(prepared.text, binding.functions):
                 take(binding, statement)

@@ -514,7 +514,10 @@ def test_a_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("spark.cores.max", "is not spark.name=value"),
         ("cores=2", "is not spark.name=value"),
-        ("spark.sql.session.timeZone=CET", "cannot be set: instants are read in UTC"),
+        (
+            "spark.sql.session.timeZone=CET",
+            "cannot be set: the zone of a script is its SET 'time.zone'",
+        ),
         ("spark.cores.max=2", "is of Spark, and the engine is embedded"),
     ],
 )

@@ -190,8 +190,19 @@ def test_settings_of_spark() -> None:
         ("spark.sql.Strange", "yes"),
         ("spark.sql.shuffle.partitions", "3"),
     )
-    with pytest.raises(QueryError, match="timeZone cannot be set: instants are read in UTC"):
-        script("SET 'spark.sql.session.timeZone' = 'CET'")
+    with pytest.raises(QueryError, match="providerClass cannot be set: state is in RocksDB"):
+        script("SET 'spark.sql.streaming.stateStore.providerClass' = 'Other'")
+
+
+@pytest.mark.parametrize(
+    "name", ["time.zone", "table.local-time-zone", "timezone", "spark.sql.session.timeZone"]
+)
+def test_the_zone_of_a_session_is_no_setting_of_the_run(name: str) -> None:
+    bound = script(
+        f"SET '{name}' = 'CET'; SELECT CURRENT_TIMEZONE() AS zone FROM (VALUES (1)) t(a)"
+    )
+    assert bound.settings == ()
+    assert "'CET'" in repr(bound.queries[0].plan)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.casts.casting import Casting, How
+from sqlwin.functions.casts.clocks import at_clock, shown
 from sqlwin.functions.core.quick import usual
+from sqlwin.functions.core.session_zone import is_utc, session_zone
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import (
     BIGINT,
@@ -25,9 +27,10 @@ from sqlwin.functions.core.types import (
     STRING,
     name,
 )
-from sqlwin.functions.core.vectors import Vector, by_value, vector
+from sqlwin.functions.core.vectors import Vector, by_value, only, vector
 from sqlwin.functions.instants import iso as instants
-from sqlwin.functions.instants.iso import iso_date, iso_instant
+from sqlwin.functions.instants.iso import iso_date, iso_instant, masked, micros
+from sqlwin.functions.instants.zones import zone
 from sqlwin.schema import TIMESTAMP
 
 UTC = "make_timestamp(epoch_us({0}))"
@@ -93,6 +96,37 @@ def text_to_timestamp(texts: pa.Array) -> pa.Array:
 @vector("try_text_to_timestamp")
 def try_text_to_timestamp(texts: pa.Array) -> pa.Array:
     return _read(texts, TIMESTAMP, strict=False)
+
+
+_NO_OFFSET = r"^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?$"
+
+
+def _read_in(texts: pa.Array, names: pa.Array, strict: bool) -> pa.Array:
+    """By the clocks of a zone, but for texts that say their own."""
+    named = only(names) or "UTC"
+    usual_ = pc.match_substring_regex(texts, _NO_OFFSET)
+    quick = _quickly(pc.if_else(usual_, texts, None), TIMESTAMP)
+    local = None if quick is None else masked(zone(named).instants(micros(quick)), TIMESTAMP, quick)
+
+    def one(text: str) -> int | None:
+        found = instants.micros_of(text, named)
+        if found is None and strict:
+            raise _malformed(text, TIMESTAMP)
+        return found
+
+    left = texts if local is None else pc.if_else(usual_, None, texts)
+    others = by_value(one, left, type=BIGINT).cast(TIMESTAMP)
+    return others if local is None else pc.coalesce(local, others)
+
+
+@vector("clocktext_to_timestamp")
+def clock_text_to_timestamp(texts: pa.Array, names: pa.Array) -> pa.Array:
+    return _read_in(texts, names, strict=True)
+
+
+@vector("try_clocktext_to_timestamp")
+def try_clock_text_to_timestamp(texts: pa.Array, names: pa.Array) -> pa.Array:
+    return _read_in(texts, names, strict=False)
 
 
 @vector("date_to_text")
@@ -199,7 +233,8 @@ def _of_doubles(numbers: pa.Array, strict: bool) -> pa.Array:
     return pa.array(whole, BIGINT, mask=missing).cast(TIMESTAMP)
 
 
-_MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"
+MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"
+"""Of a DATE, by clocks."""
 
 
 def usual_date(text: str) -> tuple[str, str]:
@@ -233,17 +268,36 @@ def _from_text_of(
 
 
 _text_to_date = _from_text_of("DATE '1970-01-01'", text_to_date, try_text_to_date, usual_date)
-_text_to_timestamp = _from_text_of(
+_utc_text_to_timestamp = _from_text_of(
     "make_timestamptz(0)", text_to_timestamp, try_text_to_timestamp, usual_instant
 )
+
+
+def _text_to_timestamp(casting: Casting) -> Typed:
+    value = casting.given.value
+    if is_utc() or (isinstance(value, str) and value.strip().lower() == "epoch"):
+        return _utc_text_to_timestamp(casting)
+    chosen = try_clock_text_to_timestamp if casting.safe else clock_text_to_timestamp
+    named = chosen.named([STRING, STRING], TIMESTAMP)
+    return replace(casting.text(f"{named}({{0}}, '{session_zone()}')"), fails=True)
+
+
+def _by_clock(how: How) -> How:
+    """Of what clocks show at the instant that is given."""
+    return lambda casting: how(replace(casting, given=shown(casting.given)))
+
+
+def _midnight(casting: Casting) -> Typed:
+    return casting.text(at_clock(MIDNIGHT), fails=True)
+
 
 CASTS: dict[tuple[str, str], How] = {
     ("string", "date"): _text_to_date,
     ("string", "timestamp"): _text_to_timestamp,
     ("date", "string"): _date_to_text,
-    ("timestamp", "string"): _timestamp_to_text,
-    ("date", "timestamp"): lambda c: c.text(_MIDNIGHT, fails=True),
-    ("timestamp", "date"): lambda c: c.text(f"CAST({UTC} AS DATE)"),
+    ("timestamp", "string"): _by_clock(_timestamp_to_text),
+    ("date", "timestamp"): _midnight,
+    ("timestamp", "date"): _by_clock(lambda c: c.text(f"CAST({UTC} AS DATE)")),
     ("timestamp", "integral"): _to_integral,
     ("timestamp", "float"): _to_float,
     ("timestamp", "decimal"): _to_decimal,

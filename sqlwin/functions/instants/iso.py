@@ -66,20 +66,24 @@ def is_time_of_day(text: str) -> bool:
     return begins and _micros(_INSTANT.match(f"1970-01-01T{time}")) is not None
 
 
-def micros_of(text: str) -> int | None:
-    """Since 1970; None where it is malformed. ValueError for a time of day."""
+def micros_of(text: str, named: str | None = None) -> int | None:
+    """Since 1970; None where it is malformed. ValueError for a time of day.
+
+    named: the zone of a text that says none; None: UTC.
+    """
     plain = text.strip(_SPACE)
     found = _INSTANT.match(plain)
     if found is None and is_time_of_day(plain):
         message = f"'{plain}' is a time of no day; nothing here reads a clock"
         raise ValueError(f"[CAST_INVALID_INPUT] {message}")
-    return _micros(found)
+    return _micros(found, named)
 
 
-def _micros(found: re.Match[str] | None) -> int | None:
+def _micros(found: re.Match[str] | None, default: str | None = None) -> int | None:
     if found is None:
         return None
-    year, month, day, hour, minute, second, fraction, named = found.groups()
+    year, month, day, hour, minute, second, fraction, written = found.groups()
+    named = default if written is None else written
     days_ = _days(int(year), int(month or 1), int(day or 1))
     time = [int(part or 0) for part in (hour, minute, second)]
     if days_ is None or time[0] > 23 or max(time) > 59:

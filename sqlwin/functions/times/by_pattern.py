@@ -9,14 +9,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlwin.functions.casts.clocks import at_clock
 from sqlwin.functions.casts.times import UTC, usual_date, usual_instant
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.quick import usual
+from sqlwin.functions.core.session_zone import is_utc, session_zone
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import BIGINT, STRING
 from sqlwin.functions.core.vectors import Vector, by_value, only, vector
 from sqlwin.functions.instants.iso import masked, micros
-from sqlwin.functions.instants.patterns import Letters, Optional, Piece, engine_pattern, pattern
+from sqlwin.functions.instants.patterns import (
+    Letters,
+    Optional,
+    Piece,
+    engine_pattern,
+    has,
+    pattern,
+)
 from sqlwin.functions.instants.printing import printed
 from sqlwin.functions.instants.reading import read
 from sqlwin.schema import TIMESTAMP
@@ -120,6 +129,7 @@ def checked(call: Call, at: int, reads: bool) -> None:
 def by_pattern(named: Vector, reads: bool) -> Callable[[Call], str]:
     def how(call: Call) -> str:
         checked(call, 1, reads)
+        refuse_zone(call, 1)
         exact = f"{named.named([call.type(0), STRING], call.result)}({{0}}, {{1}})"
         engine = None if reads or call.type(0) != TIMESTAMP else engine_pattern(_constant(call))
         if engine is None:
@@ -141,8 +151,54 @@ def _constant(call: Call) -> str | None:
     return given.value if isinstance(given, Typed) and isinstance(given.value, str) else None
 
 
-def instant_of(call: Call, named: Vector, default: str = USUAL) -> str:
-    """The TIMESTAMP that a text is by the pattern behind it, or by the usual one."""
+def refuse_zone(call: Call, at: int) -> None:
+    """Under a zone of the session: a pattern with a zone in it, and one that rows differ in."""
+    if is_utc() or len(call.args) <= at:
+        return
+    given = call.args[at]
+    text = given.value if isinstance(given, Typed) else None
+    if not isinstance(text, str) or _names_zone(text):
+        what = "prints or reads a zone" if isinstance(text, str) else "is no constant"
+        raise Refused(
+            f"a pattern that {what} goes by UTC alone, and 'time.zone' is {session_zone()}",
+            legal="'yyyy-MM-dd HH:mm:ss', a constant; SET 'time.zone' = 'UTC'",
+            at=at,
+        )
+
+
+def _names_zone(text: str) -> bool:
+    return any(has(pattern(text), letter) for letter in _ZONES)
+
+
+_ZONES = "xXZOVzv"
+
+
+def instant_of(call: Call, named: Vector) -> str:
+    """The TIMESTAMP that a text is by the pattern behind it, or by the usual one.
+
+    Where the pattern reads a zone, that of the text counts; else it is of the session's clocks.
+    """
+    constant = _constant(call) if len(call.args) > 1 else USUAL
+    if constant is not None and has_zone(constant):
+        return _read_by(call, named)
+    return at_clock(clock_of(call, named))
+
+
+def has_zone(text: str) -> bool:
+    """Whether a pattern reads a zone; of what is no pattern, False."""
+    try:
+        return _names_zone(text)
+    except ValueError:
+        return False
+
+
+def clock_of(call: Call, named: Vector) -> str:
+    """What the text says that clocks show."""
+    refuse_zone(call, 1)
+    return _read_by(call, named)
+
+
+def _read_by(call: Call, named: Vector, default: str = USUAL) -> str:
     if len(call.args) > 1:
         checked(call, 1, reads=True)
     by = "{1}" if len(call.args) > 1 else f"'{default}'"

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.casts.clocks import shown
 from sqlwin.functions.casts.times import UTC
 from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.typed import Body, Refused, Typed
@@ -120,7 +121,7 @@ def _extract_text(call: Call) -> str:
     is_time = upper in _SECOND or _FIELDS.get(upper, "").startswith(("hour", "minute"))
     given = call.args[1]
     assert isinstance(given, Typed)
-    made = cast(given, TIMESTAMP if is_time else DATE)
+    made = shown(cast(given, TIMESTAMP)) if is_time else cast(given, DATE)
     return _extract(Call((call.args[0], made), call.result))
 
 

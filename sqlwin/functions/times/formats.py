@@ -6,8 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.casts.clocks import shown, shown_text
 from sqlwin.functions.casts.times import UTC
 from sqlwin.functions.core.entry import Call, Function, Overload, function, of
+from sqlwin.functions.core.session_zone import is_utc
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import BIGINT, DATE, STRING
 from sqlwin.functions.core.vectors import Vector, vector
@@ -16,10 +18,12 @@ from sqlwin.functions.times.by_pattern import (
     USUAL,
     by_pattern,
     checked,
+    clock_of,
     date_format,
     instant_of,
     print_by_pattern,
     read_timestamp,
+    refuse_zone,
     try_read_timestamp,
 )
 from sqlwin.schema import TIMESTAMP
@@ -62,8 +66,9 @@ def _texts(to: pa.DataType, plain: bool, named: Vector) -> tuple[Overload, ...]:
         return cast(given, to, safe=not plain).sql
 
     def read_by(call: Call) -> str:
-        instant = instant_of(call, named)
-        return f"CAST({UTC.format(instant)} AS DATE)" if to == DATE else instant
+        if to == DATE:
+            return f"CAST({UTC.format(clock_of(call, named))} AS DATE)"
+        return instant_of(call, named)
 
     return (
         of(f"(STRING) -> {name}", iso, fails=plain, strict=strict),
@@ -101,6 +106,9 @@ def _from_seconds(call: Call) -> str:
     if len(call.args) > 1:
         checked(call, 1, reads=False)
     texts = [*call.texts, f"'{USUAL}'"][:2]
+    if not is_utc():
+        refuse_zone(call, 1)
+        texts[0] = _seconds(shown_text(f"make_timestamptz({texts[0]} * 1000000)"))
     return f"{_from_unix.named([BIGINT, STRING], STRING)}({', '.join(texts)})"
 
 
@@ -126,7 +134,7 @@ PRINTED = (
 def _print_date(call: Call) -> str:
     given = call.args[0]
     assert isinstance(given, Typed)
-    made = Call((cast(given, TIMESTAMP), *call.args[1:]), call.result)
+    made = Call((shown(cast(given, TIMESTAMP)), *call.args[1:]), call.result)
     return by_pattern(print_by_pattern, reads=False)(made)
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.functions.casts.cast import cast
-from sqlwin.functions.casts.times import UTC
+from sqlwin.functions.casts.clocks import at_clock
+from sqlwin.functions.casts.times import MIDNIGHT, UTC
 from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
 from sqlwin.functions.core.typed import Body, Refused, Typed
 from sqlwin.functions.core.types import (
@@ -88,8 +89,8 @@ def _date_plus(sign: str, date: int) -> Overload:
         if call.result == DATE:
             days = f"CAST({{{1 - date}}} // 86400000000 AS INTEGER)"
             return call.filled(f"({{{date}}} {sign} {days})")
-        micros = f"epoch_us(CAST({{{date}}} AS TIMESTAMP)) {sign} {{{1 - date}}}"
-        return call.filled(f"make_timestamptz({micros})")
+        midnight = at_clock(MIDNIGHT.replace("{0}", f"{{{date}}}"))
+        return call.filled(f"make_timestamptz(epoch_us({midnight}) {sign} {{{1 - date}}})")
 
     takes = "(DATE, INTERVAL_DT)" if date == 0 else "(INTERVAL_DT, DATE)"
     return of(takes, how, typing=_date_and_time, fails=True, strict=True)

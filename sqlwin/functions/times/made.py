@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.casts.clocks import at_clock
+from sqlwin.functions.casts.times import MIDNIGHT
 from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import BIGINT, DATE, DOUBLE, INT, STRING
@@ -150,10 +152,9 @@ def _of_any_numbers(plain: Overload, zoned: Overload) -> tuple[Overload, ...]:
     )
 
 
-_MIDNIGHT = "make_timestamptz(epoch_us(CAST({0} AS TIMESTAMP)))"
 _NONE = "CAST(NULL AS {result})"
 _OF_DATE = (
-    of("(DATE) -> TIMESTAMP", _MIDNIGHT, fails=True, strict=True),
+    of("(DATE) -> TIMESTAMP", lambda c: at_clock(c.filled(MIDNIGHT)), fails=True, strict=True),
     of("(DATE, VOID) -> TIMESTAMP", _NONE, strict=True),
     of("(DATE, VOID, STRING) -> TIMESTAMP", _NONE, strict=True),
 )

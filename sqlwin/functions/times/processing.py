@@ -12,18 +12,25 @@ that keep state do not call these, for their results would depend on the cut int
 from __future__ import annotations
 
 from sqlwin.functions.casts.cast import cast
-from sqlwin.functions.core.entry import Function, Overload, function, of
+from sqlwin.functions.core.entry import Call, Function, How, Overload, function, of
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import DATE
 from sqlwin.functions.core.volatility import NOW, Volatility
 from sqlwin.schema import TIMESTAMP
 
 _NOW = Typed(f'"{NOW}"', TIMESTAMP)
-_DAY = cast(_NOW, DATE).sql
 _MICROS = f"epoch_us({_NOW.sql})"
 
 
-def _read(signature: str, how: str) -> Overload:
+def _day(_: Call) -> str:
+    return cast(_NOW, DATE).sql
+
+
+def _day_number(_: Call) -> str:
+    return f"CAST({cast(_NOW, DATE).sql} - DATE '1970-01-01' AS INTEGER)"
+
+
+def _read(signature: str, how: How) -> Overload:
     return of(signature, how, volatile=Volatility.PROCESSING_TIME)
 
 
@@ -35,8 +42,8 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "current_date curdate",
-        _read("() -> DATE", _DAY),
-        doc="The date, in UTC, when the batch that takes the row in is worked on.",
+        _read("() -> DATE", _day),
+        doc="The date, in the session's zone, when the batch that takes the row in is worked on.",
     ),
 )
 MORE: dict[str, tuple[Overload, ...]] = {
@@ -45,5 +52,5 @@ MORE: dict[str, tuple[Overload, ...]] = {
             "() -> BIGINT", f"(({_MICROS} - ({_MICROS} % 1000000 + 1000000) % 1000000) // 1000000)"
         ),
     ),
-    "unix_date": (_read("() -> INT", f"CAST({_DAY} - DATE '1970-01-01' AS INTEGER)"),),
+    "unix_date": (_read("() -> INT", _day_number),),
 }

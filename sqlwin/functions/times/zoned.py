@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.core.entry import Function, function, of
+from sqlwin.functions.core.session_zone import session_zone
 from sqlwin.functions.core.vectors import only, vector
 from sqlwin.functions.instants.calendar import Ints
 from sqlwin.functions.instants.iso import masked, micros
@@ -52,5 +53,9 @@ ZONED: tuple[Function, ...] = (
         of("(TIMESTAMP, STRING) -> TIMESTAMP", to_utc),
         doc="The instant at which clocks of a zone show a time that is given as UTC.",
     ),
-    function("current_timezone", of("() -> STRING", "'UTC'"), doc="`UTC`, always."),
+    function(
+        "current_timezone",
+        of("() -> STRING", lambda _: f"'{session_zone()}'"),
+        doc="The zone that `SET 'time.zone'` names; `UTC` without it.",
+    ),
 )

@@ -29,10 +29,11 @@ MOST = 30
 HEAD = """\
 # Functions
 
-What an expression may call, as Spark SQL has it in ANSI mode, in a session whose time zone is
-UTC. Letters in a signature stand for one type each: `N` a number, `I` an integral one, `F` FLOAT
-or DOUBLE, `O` what has an order, `S` STRING or BINARY, `T`, `U`, `K` and `V` anything; `?` may be
-left out, `...` may be repeated, `!` is a constant. Aggregates are in [aggregates](aggregates.md).
+What an expression may call, as Spark SQL has it in ANSI mode, in a session whose time zone is UTC,
+or that of [SET 'time.zone'](semantics/time.md#the-time-zone-of-a-session). Letters in a signature
+stand for one type each: `N` a number, `I` an integral one, `F` FLOAT or DOUBLE, `O` what
+has an order, `S` STRING or BINARY, `T`, `U`, `K` and `V` anything; `?` may be left out, `...` may
+be repeated, `!` is a constant. Aggregates are in [aggregates](aggregates.md).
 
 This page is made from the table that queries are compiled by: `make functions`.
 """

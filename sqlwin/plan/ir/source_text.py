@@ -80,6 +80,7 @@ def _dumped(stream: Stream) -> dict[str, Any]:
         "trusted": stream.trusted,
         "options": {name: str(value) for name, value in hidden(stream.options)},
         "inferred": stream.inferred,
+        "zones": {column.name: column.zone for column in stream.columns if column.zone != "UTC"},
     }
 
 
@@ -94,9 +95,10 @@ def _loaded(found: dict[str, Any]) -> Stream:
         name: Scalar(sql, duckdb, schema.field(name).type, tuple(inputs))
         for name, (sql, duckdb, inputs) in found["computed"].items()
     }
+    zones = found.get("zones", {})
     return Stream(
         found["name"],
-        tuple(Column(field.name, field.type) for field in declared),
+        tuple(Column(field.name, field.type, zones.get(field.name, "UTC")) for field in declared),
         found["ts"],
         found["delay"],
         tuple(computed.items()),

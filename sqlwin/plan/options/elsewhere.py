@@ -88,9 +88,6 @@ SETTINGS: dict[str, str] = {
     "execution.parallelism": "buckets = 8",
     "sql-client.execution.result-mode": "an argument of the command, --output table",
     "execution.checkpointing.interval": "an argument of the command, --checkpoint DIR",
-    "table.local-time-zone": "window.time-zone, of windows; expressions read UTC",
-    "time.zone": "window.time-zone, of windows; expressions read UTC",
-    "timezone": "window.time-zone, of windows; expressions read UTC",
     "execution.runtime-mode": "an argument of the command, --follow or none",
 }
 """Those of SET, likewise."""

@@ -38,7 +38,7 @@ def run_settings(given: tuple[tuple[str, str], ...]) -> RunSettings:
 SPARK = "spark."
 FIXED: Mapping[str, str] = {
     "spark.sql.streaming.stateStore.providerClass": "state is in RocksDB",
-    "spark.sql.session.timeZone": "instants are read in UTC",
+    "spark.sql.session.timeZone": "the zone of a script is its SET 'time.zone'",
     "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "a manifest checks checkpoints",
 }
 """Those of Spark that a query needs as they are, and why."""

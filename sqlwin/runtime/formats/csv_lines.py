@@ -38,7 +38,7 @@ from sqlwin.runtime.formats.content import TEXT_TOO
 from sqlwin.runtime.formats.lines import NO_TEXT, Lines, is_text
 from sqlwin.runtime.formats.records import Record, records, trimmed, well_quoted, written
 from sqlwin.runtime.formats.values import text_of
-from sqlwin.schema import Column, Schema, polars_type
+from sqlwin.schema import Schema, polars_type
 
 CHARACTERS = 131_072
 """Of a text at most: what has more is no CSV, or has lost a quote."""
@@ -170,7 +170,7 @@ def _one_by_one(
             good.append(written(record, separator, most))
             places.append(number)
     at = {name: f"c{header.names.index(name)}" for name in wanted}
-    renamed = tuple(Column(at[each.name], each.type) for each in columns if each.name in at)
+    renamed = tuple(replace(each, name=at[each.name]) for each in columns if each.name in at)
     frame = _read(b"\n".join(good), list(at.values()), renamed, delimiter)
     assert frame is not None
     read = frame.select(pl.col(at[name]).alias(name) for name in wanted)

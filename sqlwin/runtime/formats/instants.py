@@ -1,4 +1,5 @@
-"""Instants of texts: ISO 8601 with seconds, `T` or a space, UTC where no offset is named.
+"""Instants of texts: ISO 8601 with seconds, `T` or a space. Where no offset is named they are of
+the clocks of a zone, that of the column, which mostly is UTC.
 
     2024-01-01T09:00:00Z    2024-01-01 09:00:00.123    2024-01-01T09:00:00+02, +0200, +02:00
 
@@ -11,14 +12,47 @@ accepted does not depend on the texts beside it, though they are parsed together
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.functions.instants import zones
 from sqlwin.schema import INSTANT, TIMESTAMP
 
 SHORTEST = len("2024-01-01T09:00:00")
 COLONS = (len("2024-01-01T09"), len("2024-01-01T09:00"))
+
+
+_ZONE: ContextVar[str] = ContextVar("zone", default="UTC")
+
+
+@contextmanager
+def clocks_of(zone: str) -> Iterator[None]:
+    """By whose clocks values without an offset are read meanwhile."""
+    before = _ZONE.set(zone)
+    try:
+        yield
+    finally:
+        _ZONE.reset(before)
+
+
+def at_clocks(clocks: pl.Series) -> pl.Series:
+    """The instants at which clocks show these, which are given as if they were UTC.
+
+    >>> with clocks_of("Europe/Berlin"):
+    ...     at_clocks(pl.Series([7_200_000_000]).cast(INSTANT)).dt.timestamp().to_list()
+    [3600000000]
+    """
+    if _ZONE.get() == "UTC":
+        return clocks
+    zone = zones.zone(_ZONE.get())
+    moved = pl.Series(zone.instants(clocks.cast(pl.Int64).fill_null(0).to_numpy()))
+    frame = pl.DataFrame({"there": clocks.is_not_null(), "moved": moved.cast(INSTANT)})
+    return frame.select(pl.when("there").then("moved")).to_series().alias(clocks.name)
 
 
 def instants_of_texts(texts: pl.Series) -> pl.Series:
@@ -39,7 +73,8 @@ def _all_at_once(texts: pl.Series) -> pl.Series | None:
         return None
     for type_ in (TIMESTAMP, pa.timestamp("us")):  # with a zone, or without one
         try:
-            return pl.Series(array.cast(type_).cast(pa.int64())).cast(INSTANT)
+            read = pl.Series(array.cast(type_).cast(pa.int64())).cast(INSTANT)
+            return read if type_ == TIMESTAMP else at_clocks(read)
         except pa.ArrowInvalid:
             continue
     return None
@@ -65,7 +100,12 @@ def _each(texts: pl.Series) -> pl.Series:
     trimmed = pl.col("t").str.strip_chars()
     zoned = trimmed.str.contains(r"(?i)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$")
     whole = pl.when(zoned).then(trimmed).otherwise(trimmed + "Z")
-    text = texts.to_frame("t").select(whole.str.replace(r"^([0-9]{4}-[0-9]{2}-[0-9]{2}) ", "${1}T"))
-    return text.to_series().str.to_datetime(
+    iso = whole.str.replace(r"^([0-9]{4}-[0-9]{2}-[0-9]{2}) ", "${1}T")
+    read = iso.str.to_datetime(
         "%Y-%m-%dT%H:%M:%S%.f%#z", time_unit="us", time_zone="UTC", strict=False
     )
+    frame = texts.to_frame("t").select(read.alias("read"), zoned.fill_null(True).alias("zoned"))
+    if _ZONE.get() == "UTC":
+        return frame["read"]
+    frame = frame.with_columns(at_clocks(frame["read"]).alias("moved"))
+    return frame.select(pl.when("zoned").then("read").otherwise("moved")).to_series()

@@ -162,7 +162,7 @@ def python_text(value: object, type_: pa.DataType | None) -> str:
     if isinstance(value, datetime):
         return _datetime_text(value, type_)
     if isinstance(value, date):
-        return f"{value}T00:00:00Z" if _is(type_, pa.types.is_timestamp) else value.isoformat()
+        return f"{value}T00:00:00" if _is(type_, pa.types.is_timestamp) else value.isoformat()
     return _number_text(value, type_)
 
 
@@ -172,6 +172,8 @@ def _is(type_: pa.DataType | None, kind: Callable[[pa.DataType], bool]) -> bool:
 
 def _datetime_text(value: datetime, type_: pa.DataType | None) -> str:
     text = format_instant(from_datetime(value))
+    if value.tzinfo is None and _is(type_, pa.types.is_timestamp):
+        return text.removesuffix("Z")
     return text.removesuffix("T00:00:00Z") if _is(type_, pa.types.is_date) else text
 
 

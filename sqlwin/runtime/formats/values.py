@@ -20,6 +20,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.runtime.formats.instants import at_clocks, clocks_of
 from sqlwin.runtime.formats.nested import fitted, of_text
 from sqlwin.runtime.formats.python_values import column_of, is_foreign, json_text, shown
 from sqlwin.runtime.formats.texts import of_texts, only
@@ -104,7 +105,8 @@ def _strings(given: pl.Series, type_: pa.DataType) -> pl.Series:
 def _days(given: pl.Series, type_: pa.DataType) -> pl.Series:
     if not isinstance(given.dtype, pl.Datetime):
         return _nothing(given, type_)
-    instants = _instants(given, type_).dt.replace_time_zone(None)
+    with clocks_of("UTC"):  # midnight of a time without a zone is its date
+        instants = _instants(given, type_).dt.replace_time_zone(None)
     days = instants.cast(pl.Date)
     return only(days, days.cast(pl.Datetime("us")) == instants)
 
@@ -114,8 +116,9 @@ def _instants(given: pl.Series, type_: pa.DataType) -> pl.Series:
         given = given.cast(pl.Datetime("us"))
     if not isinstance(given.dtype, pl.Datetime):
         return _nothing(given, type_)
-    aware = given.dt.replace_time_zone("UTC") if given.dtype.time_zone is None else given
-    return aware.dt.convert_time_zone("UTC").cast(INSTANT)
+    if given.dtype.time_zone is None:
+        return at_clocks(given.dt.replace_time_zone("UTC").cast(INSTANT))
+    return given.dt.convert_time_zone("UTC").cast(INSTANT)
 
 
 def _nested(given: pl.Series, type_: pa.DataType) -> pl.Series:

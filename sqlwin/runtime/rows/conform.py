@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.errors import InputError
+from sqlwin.runtime.formats.instants import clocks_of
 from sqlwin.runtime.formats.nested import DEEPEST
 from sqlwin.runtime.formats.python_values import TOO_DEEP, NotText, column_of, shown
 from sqlwin.runtime.formats.values import of_values, with_years
@@ -72,7 +73,8 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             out[column.name] = pl.Series([None] * len(frame), dtype=polars_type(column.type))
             continue
         given = frame[column.name]
-        out[column.name] = of_values(given, column.type)
+        with clocks_of(column.zone):
+            out[column.name] = of_values(given, column.type)
         if out[column.name].null_count() == given.null_count():  # a NULL stays one
             continue
         for at in _lost(given, out[column.name], blanks):

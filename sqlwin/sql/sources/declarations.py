@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlwin.durations import LEGAL as DURATIONS
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError
+from sqlwin.functions.core.session_zone import session_zone
 from sqlwin.functions.elsewhere import TYPES
 from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
 from sqlwin.plan.options.checks import check as check_options
@@ -101,7 +102,8 @@ def stream(created: ast.CreateStream) -> Stream:
         raise QueryError(message, created.span, legal=legal)
     declared = [column for column in created.columns if column.type is not None]
     _distinct(created.columns)
-    columns = tuple(Column(_own(c.name), column_type(c)) for c in declared)
+    zone = session_zone()
+    columns = tuple(Column(_own(c.name), column_type(c), zone) for c in declared)
     made = Stream(created.name.text, columns, None, options=hidden(created.options))
     made = _computed(made, created.columns)
     ts, delay = _watermark(created, made)

@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import PurePath
 
 from sqlwin.errors import InputError, QueryError, Span
+from sqlwin.functions.core.session_zone import session_zone
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.sql.text import ast
 
@@ -23,10 +24,11 @@ Infer = Callable[[str, str], Stream]
 
 @dataclass
 class NamedFiles:
-    """streams: those read so far, by name in lower case."""
+    """streams: those that are known, by name in lower case. read: names of those read so far."""
 
     infer: Infer | None = None
     streams: dict[str, Stream] = field(default_factory=dict)
+    read: set[str] = field(default_factory=set)
 
     @staticmethod
     def of(given: Iterable[Stream], infer: Infer | None) -> NamedFiles:
@@ -37,7 +39,7 @@ class NamedFiles:
         """QueryError where there is no such file, or nothing is to read one."""
         for known in self.streams.values():
             if path_of(known) == file.text:
-                return known
+                return self._kept(known)
         if self.infer is None:
             message = f"'{file.text}' is a file, and no files are read here"
             raise QueryError(message, file.span, legal="a stream: CREATE STREAM … first")
@@ -53,8 +55,16 @@ class NamedFiles:
             if taken(file.text.lower()):
                 legal = f"FROM {file.text}, without quotes, is what was declared"
             raise QueryError(str(error), file.span, legal=legal) from None
-        self.streams[name.lower()] = replace(made, inferred=True)
-        return self.streams[name.lower()]
+        return self._kept(replace(made, inferred=True))
+
+    def _kept(self, made: Stream) -> Stream:
+        """Its texts are by the clocks of the session's zone, that of its first reader."""
+        if made.name.lower() not in self.read:
+            zone = session_zone()
+            columns = tuple(replace(column, zone=zone) for column in made.columns)
+            self.streams[made.name.lower()] = replace(made, columns=columns)
+            self.read.add(made.name.lower())
+        return self.streams[made.name.lower()]
 
 
 def name_of(path: str) -> str:

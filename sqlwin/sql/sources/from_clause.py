@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.functions.core.session_zone import session_zone
 from sqlwin.plan.ir.nodes import Scan, Sink, StaticScan, Stream
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.sql.expressions.calls import refuse_calls
@@ -51,7 +52,7 @@ class View:
     def relation(self, reader: Known) -> Relation:
         """As it is for a query with the settings of `reader`."""
         settings = (reader.early, reader.retain, reader.shared, reader.large, reader.zone)
-        key = (*settings, tuple(reader.ttl.items()))
+        key = (*settings, session_zone(), tuple(reader.ttl.items()))
         if key not in self.made:
             known = self.known.inner()
             known.early, known.retain, known.shared = reader.early, reader.retain, reader.shared
