@@ -65,7 +65,7 @@ class Over(Protocol):
 
 
 _MIRRORED = {"first": "last", "last": "first", "nth_value": "nth_last", "nth_last": "nth_value"}
-_IN_ORDER = ("collect_list", "collect_set", "string_agg")
+_IN_ORDER = ("collect_list", "collect_set", "string_agg", "map_agg")
 
 
 def mirrored(call: AggregateCall, node: Expr, run: ast.Run) -> AggregateCall:
@@ -73,7 +73,8 @@ def mirrored(call: AggregateCall, node: Expr, run: ast.Run) -> AggregateCall:
     name = call.function.name
     if name in _IN_ORDER and not call.order:
         message = f"{name.upper()} over ORDER BY … DESC needs an order of its own"
-        legal = f"{name.upper()}(value ORDER BY ts DESC), or OVER (… ORDER BY ts)"
+        key = "name, " * (len(call.args) > 1)
+        legal = f"{name.upper()}({key}value ORDER BY ts DESC), or OVER (… ORDER BY ts)"
         raise QueryError(message, place(node, run), legal=legal)
     return with_function(call, _MIRRORED.get(name, name))
 
