@@ -260,6 +260,23 @@ def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(full) if len(full) > 1 else (full or frames)[0]
 
 
+def whole(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame for a left join: in one chunk if it has maps, for of several Polars 2.1 panics, on
+    either side.
+
+    >>> import polars as pl
+    >>> import pyarrow as pa
+    >>> maps = pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))
+    >>> one = pl.DataFrame({"k": [1], "m": maps})
+    >>> whole(pl.concat([one, one]))["m"].n_chunks()
+    1
+    """
+    import polars as pl
+
+    maps = any(isinstance(dtype, pl.Map) for dtype in frame.dtypes)
+    return frame.rechunk() if maps else frame
+
+
 def where(frame: pl.DataFrame, mask: pl.Series) -> pl.DataFrame:
     """The rows of which `mask` is true, not NULL. Where it is of all or of none, no query.
 

@@ -95,6 +95,15 @@ def listed_ordered(types: Types) -> pa.DataType | None:
     return pa.list_(types[0]) if is_orderable(types[0]) else None
 
 
+def counted_by_value(types: Types) -> pa.DataType | None:
+    return mapped((types[0], BIGINT))
+
+
+def mapped(types: Types) -> pa.DataType | None:
+    """Of keys and values; Polars has no value of a map whose keys are nested."""
+    return None if is_.is_nested(types[0]) else pa.map_(types[0], types[1])
+
+
 def text(types: Types) -> pa.DataType | None:
     """BINARY of BINARY; what is another type is cast to STRING first."""
     if types[0] == BINARY:

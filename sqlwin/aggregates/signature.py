@@ -51,6 +51,7 @@ class Nothing(Enum):
     NULL = "NULL"
     ZERO = "0"
     EMPTY = "an empty list"
+    EMPTY_MAP = "an empty map"
 
 
 @dataclass(frozen=True)

@@ -147,4 +147,12 @@ SIGNATURES: tuple[Signature, ...] = (
         params=(Param.TEXT,), defaults=("",), distinct=Distinct.CHANGES, sorts=True,
         limits=True, casts=STRING, full_state=True,
     ),
+    Signature(
+        "histogram", (1, 1), results.counted_by_value, _PLAIN, "HISTOGRAM(value)",
+        full_state=True, nothing=Nothing.EMPTY_MAP,
+    ),
+    Signature(
+        "map_agg", (2, 2), results.mapped, "a key that is not nested, then anything",
+        "MAP_AGG(name, value)", sorts=True, full_state=True, nothing=Nothing.EMPTY_MAP,
+    ),
 )  # fmt: skip

@@ -41,6 +41,7 @@ ALIASES = {
     "list": "collect_list",
     "listagg": "string_agg",
     "group_concat": "string_agg",
+    "collect": "histogram",
 }
 MEAN_DISTINCT = frozenset({"topkdistinct"})
 """Spellings that say DISTINCT without the word."""

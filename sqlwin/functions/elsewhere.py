@@ -9,14 +9,11 @@ from __future__ import annotations
 _WINDOW = "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE), or in GROUP BY"
 _REPEATED = "window_start and window_end; or this beside GROUP BY TUMBLE(…)"
 _JSON = "GET_JSON_OBJECT(value, '$.name')"
-_MAP = "MAP_FROM_ENTRIES(COLLECT_LIST(STRUCT(key, value)))"
 
 ELSEWHERE: dict[str, str] = {
     "average": "AVG(value)",
     "current_watermark": "no value: what late rows correct is emitted as late, and expired rows "
     "are in the error stream",
-    "collect": "COLLECT_LIST(value)",
-    "histogram": "GROUP BY value with COUNT(*)",
     "convert": "CAST(value AS INT)",
     "count_distinct": "COUNT(DISTINCT value)",
     "countdistinct": "COUNT(DISTINCT value)",
@@ -26,9 +23,6 @@ ELSEWHERE: dict[str, str] = {
     "json_query": _JSON,
     "json_value": _JSON,
     "jsonb_extract_path": _JSON,
-    **dict.fromkeys(("json_agg", "json_arrayagg", "jsonb_agg"), "TO_JSON(COLLECT_LIST(value))"),
-    **dict.fromkeys(("json_object_agg", "json_objectagg", "jsonb_object_agg"), f"TO_JSON({_MAP})"),
-    "map_agg": _MAP,
     "generate_series": "SEQUENCE(1, 10)",
     "getdate": "CURRENT_TIMESTAMP",
     "sysdate": "CURRENT_TIMESTAMP",

@@ -103,7 +103,8 @@ def _taken_apart(fold: Kept, rows: pl.DataFrame, accumulators: pl.DataFrame) -> 
     """The rows in the lists, in order, with the names of raw rows, and whose they are."""
     kept = fold.rows_kept(accumulators)
     by = [(key.column, f"by{n}") for n, key in enumerate(fold.call.order)]
-    sources = [(fold.call.args[0], "values"), *by, *((column, what) for what, column in PLACE)]
+    arguments = zip(fold.call.args, ("values", "items"), strict=False)
+    sources = [*arguments, *by, *((column, what) for what, column in PLACE)]
     columns = {name: what for name, what in reversed(sources) if what in kept.columns}
     taken = [pl.col(what).alias(name) for name, what in columns.items() if name in rows.columns]
     if fold.call.where is not None and fold.call.where not in columns:

@@ -52,7 +52,13 @@ NOTHING = Table()
 
 def of_arrow(table: pa.Table) -> Table:
     floats = (field.name for field in table.schema if _is_float(field.type))
-    rows = tuple(tuple(_in(*item) for item in row.items()) for row in table.to_pylist())
+    maps = {field.name for field in table.schema if pa.types.is_map(field.type)}
+    rows = tuple(
+        tuple(
+            _in(name, {} if value == [] and name in maps else value) for name, value in row.items()
+        )
+        for row in table.to_pylist()
+    )
     return Table(tuple(table.column_names), rows, frozenset(floats))
 
 

@@ -26,6 +26,8 @@ RESULTS: dict[str, Callable[[pa.DataType], pa.DataType]] = {
     "STRING": lambda type_: pa.string(),
     "the argument's": lambda type_: type_,
     "ARRAY of the argument's": pa.list_,
+    "MAP of it and BIGINT": lambda type_: pa.map_(type_, pa.int64()),
+    "MAP of them": lambda type_: pa.map_(type_, type_),
 }
 
 

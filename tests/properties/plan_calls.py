@@ -46,6 +46,8 @@ VALUES = [
     *_with(("percentile_cont", "i", 0.3), ("percentile_disc", "d", 0.7), ("top_k", "f", 2)),
     *_plain(("collect_list", "i"), ("collect_set", "k"), ("collect_list", "f")),
     *_with(("string_agg", "k", "-")),
+    *_plain(("histogram", "i"), ("histogram", "f"), ("map_agg", "i", "f")),
+    ("map_agg", ("f", "i"), (), False, (DESCENDING,), None),
     *_distinct(("count", "k"), ("count", "f"), ("sum", "i"), ("sum", "d"), ("avg", "i")),
     *_distinct(
         ("collect_list", "i"),

@@ -84,6 +84,13 @@ VALUES = [
     _pair("MAX_BY(k, i, 2)", _NEAREST.format(x="k", y="i", down=" DESC")),
     _pair("MIN_BY(i, f, 3)", _NEAREST.format(x="i", y="f", down="").replace(":2]", ":3]")),
     _pair("TOP_K(i, 2)", "coalesce(max(i, 2){over}, [])"),
+    Call(
+        "ARRAY_SORT(MAP_ENTRIES(HISTOGRAM(k){over}))",
+        "coalesce(list_sort(map_entries(histogram(k){over})), [])",
+    ),
+    Call("MAP_AGG(k, i){over}['b']", "arg_max_null(i, (us, seq)) FILTER (WHERE k = 'b'){over}"),
+    Call("CARDINALITY(MAP_AGG(i, k){over})", "count(DISTINCT i){over}"),
+    Call("JSON_ARRAYAGG(i){over}", f"to_json({_LISTED.format(x='i', by='')})::VARCHAR"),
     Call("CARDINALITY(COLLECT_SET(k){over})", "count(DISTINCT k){over}"),
     _pair("COUNT(DISTINCT i, k)", _PAIRS.format(x="i", y="k", where="")),
     _pair("COUNT(DISTINCT k, f) FILTER (WHERE b)", _PAIRS.format(x="k", y="f", where=_IF_B)),

@@ -92,6 +92,8 @@ def call(text: str) -> Aggregate:
         ("LISTAGG(UNHEX(product), X'2C')", "string_agg", ("_arg1",), (b",",), pa.binary()),
         ("LISTAGG(UNHEX(product))", "string_agg", ("_arg1",), ("",), pa.binary()),
         ("LISTAGG(UNHEX(product), NULL)", "string_agg", ("_arg1",), ("",), pa.binary()),
+        ("COLLECT(n)", "histogram", ("n",), (), pa.map_(pa.int32(), pa.int64())),
+        ("MAP_AGG(product, n)", "map_agg", ("product", "n"), (), pa.map_(pa.string(), pa.int32())),
         ("FIRST(product ORDER BY n)", "arg_min", ("product", "n"), (), pa.string()),
         ("FIRST_VALUE(product ORDER BY n DESC)", "arg_max", ("product", "n"), (), pa.string()),
         ("LAST(product ORDER BY n)", "arg_max", ("product", "n"), (), pa.string()),

@@ -295,7 +295,7 @@ def test_hop_start_is_of_no_tumble() -> None:
 CALLS = {
     "count": "product",
     **dict.fromkeys(("bool_and", "bool_or"), "n > 1"),
-    **dict.fromkeys(("arg_min", "arg_max"), "product, n"),
+    **dict.fromkeys(("arg_min", "arg_max", "map_agg"), "product, n"),
     **dict.fromkeys(("covar_samp", "covar_pop", "corr"), "value, n"),
     **{known.name: "value, n" for known in SIGNATURES if known.name.startswith("regr_")},
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), "n"),

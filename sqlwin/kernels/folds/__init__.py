@@ -109,6 +109,8 @@ FOLDS: dict[str, Make] = {
     "mode": _in("full_state.modes", "Mode"),
     "collect_list": _in("full_state.collects", "collected"),
     "collect_set": _in("full_state.collects", "Collect", distinct=True),
+    "histogram": _in("full_state.maps", "entries", counted=True),
+    "map_agg": _in("full_state.maps", "entries", counted=False),
     "string_agg": _in("full_state.collects", "collected", joined=True),
 }
 

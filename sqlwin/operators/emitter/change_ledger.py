@@ -49,7 +49,7 @@ from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.load import nothing
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import EMIT, REVISION, ROW_KEY, TS, empty
+from sqlwin.schema import EMIT, REVISION, ROW_KEY, TS, empty, whole
 from sqlwin.state.combine import last_written
 
 CHANGES = "pending"
@@ -199,7 +199,7 @@ class ChangeLedger:
         if found.is_empty():
             return known
         records = found.group_by(ROW_KEY).agg(pl.col(REVISION).max().alias(RECORDED))
-        joined = known.join(records, on=ROW_KEY, how="left", maintain_order="left")
+        joined = whole(known).join(records, on=ROW_KEY, how="left", maintain_order="left")
         return joined.with_columns(pl.coalesce(RECORDED, REVISION).alias(REVISION)).drop(RECORDED)
 
     @property
@@ -254,7 +254,7 @@ class ChangeLedger:
         if self.repeats:
             before = removed.select(ROW_KEY, STANDS, *(OLD + name for name in self.output))
             removed = removed.join(there, on=ROW_KEY, how="anti", maintain_order="left")
-            there = there.join(before, on=ROW_KEY, how="left", maintain_order="left")
+            there = whole(there).join(whole(before), on=ROW_KEY, how="left", maintain_order="left")
         else:
             there = there.with_columns(pl.lit(False).alias(STANDS))
         parts = [

@@ -16,7 +16,7 @@ from __future__ import annotations
 import polars as pl
 
 from sqlwin.operators.emitter.schema import DUE, OLD, SIGN
-from sqlwin.schema import EMIT, REVISION, ROW_KEY
+from sqlwin.schema import EMIT, REVISION, ROW_KEY, whole
 
 DUE_BEFORE, REVISION_BEFORE, WORD_NOW, DUE_NOW = (
     "__due_before",
@@ -43,8 +43,10 @@ def consolidated(own: pl.DataFrame, fresh: pl.DataFrame, values: tuple[str, ...]
     now = fresh.group_by(ROW_KEY).agg(
         pl.col(EMIT).first().alias(WORD_NOW), pl.col(DUE).min().alias(DUE_NOW)
     )
-    joined = both.join(before, on=ROW_KEY, how="left", maintain_order="left").join(
-        now, on=ROW_KEY, how="left", maintain_order="left"
+    joined = (
+        whole(both)
+        .join(whole(before), on=ROW_KEY, how="left", maintain_order="left")
+        .join(whole(now), on=ROW_KEY, how="left", maintain_order="left")
     )
     pending = joined.with_columns(
         pl.col(WORD_NOW).alias(EMIT),

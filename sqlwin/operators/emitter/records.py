@@ -38,7 +38,7 @@ from sqlwin.operators.emitter.schema import (
     STORE,
 )
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import REVISION, where
+from sqlwin.schema import REVISION, where, whole
 
 if TYPE_CHECKING:
     from sqlwin.operators.emitter.results import Results
@@ -94,6 +94,7 @@ class ResultRecords:
             rest = {n: t for n, t in records.schema.items() if n not in self.identity}
             return ids.with_columns(pl.lit(absent.get(n), t).alias(n) for n, t in rest.items())
         on = list(self.identity)
+        ids, records = whole(ids), whole(records)
         joined = ids.join(records, on=on, how="left", nulls_equal=True, maintain_order="left")
         return joined.with_columns(
             pl.col(name).fill_null(pl.lit(value, RECORD[name])) for name, value in absent.items()
@@ -125,6 +126,7 @@ class ResultRecords:
             *(pl.col(name).alias(f"{IMPLIED}.{name}") for name in self.kept),
         )
         on = list(self.identity)
+        known, held = whole(known), whole(held)
         joined = known.join(held, on=on, how="left", nulls_equal=True, maintain_order="left")
         emitted = pl.col(IMPLIED).is_not_null()
         old = [

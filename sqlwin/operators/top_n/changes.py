@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.emitter.schema import OLD
-from sqlwin.schema import PART, POSITION, REVISION, SEQ
+from sqlwin.schema import PART, POSITION, REVISION, SEQ, whole
 
 THERE = "__there"
 SENT = "__sent"
@@ -76,7 +76,7 @@ class TopChanges:
         """One that is not there in this place, at this instant, cannot be retracted."""
         on = list(dict.fromkeys((*self.partition, *POSITION)))
         marked = removed.select(*on, pl.lit(False).alias(CAME))
-        known = held.join(marked, on=on, how="left", nulls_equal=True, maintain_order="left")
+        known = whole(held).join(marked, on=on, how="left", nulls_equal=True, maintain_order="left")
         return known.with_columns(pl.col(THERE) & pl.col(CAME).fill_null(True)).drop(CAME)
 
     def _final_before(
@@ -84,7 +84,6 @@ class TopChanges:
     ) -> pl.DataFrame:
         """New rows with what is emitted under their positions."""
         beside = [name for name in held.columns if name not in added.columns]
-        new = added.join(
-            left.select(*self._place, *beside), on=self._place, how="left", nulls_equal=True
-        )
+        there = whole(left.select(*self._place, *beside))
+        new = whole(added).join(there, on=self._place, how="left", nulls_equal=True)
         return new.with_columns(pl.lit(True).alias(THERE), pl.col(REVISION).fill_null(-1))

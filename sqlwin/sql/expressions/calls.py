@@ -37,10 +37,7 @@ from sqlwin.sql.text import ast
 
 KNOWN = ", ".join(known.name.upper() for known in SIGNATURES if known.name != "nth_last")
 _STREAM_OPERATORS = ("istream", "dstream", "rstream")
-_SQLGLOT = {
-    **dict.fromkeys(("array_unique_agg", "array_distinct_agg"), "collect_set"),
-    "j_s_o_n_object_agg": "json_objectagg",
-}
+_SQLGLOT = dict.fromkeys(("array_unique_agg", "array_distinct_agg"), "collect_set")
 _PLACED = ("first", "last", "nth_value", "nth_last", "lag", "lead")
 """Functions that pick a row, and for which IGNORE NULLS says something."""
 

@@ -30,6 +30,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlwin.errors import RunError
 from sqlwin.functions.instants.interval_texts import with_units
 from sqlwin.functions.table import TABLE
+from sqlwin.sql.expressions import json_aggregates
 from sqlwin.sql.expressions.arrows import dotted
 from sqlwin.sql.text.prepared import unquoted
 
@@ -222,7 +223,11 @@ class SqlwinSpark(Spark):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
         FUNCTION_PARSERS: ClassVar = _others(
-            {**SparkParser.FUNCTION_PARSERS, "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"]}
+            {
+                **SparkParser.FUNCTION_PARSERS,
+                "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"],
+                **json_aggregates.PARSERS,
+            }
         )
         UNARY_PARSERS: ClassVar = {
             **SparkParser.UNARY_PARSERS,

@@ -21,6 +21,7 @@ from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import TYPES
 from sqlwin.names import nearest
 from sqlwin.schema import type_names
+from sqlwin.sql.expressions.json_aggregates import NO_ARRAY, NO_OBJECT
 from sqlwin.sql.expressions.misspelt import misspelt
 from sqlwin.sql.text import ast
 
@@ -45,6 +46,8 @@ class _Known:
 
 
 _KNOWN = (
+    _Known(NO_OBJECT, "JSON_OBJECTAGG(KEY name VALUE value ABSENT ON NULL)", said=NO_OBJECT),
+    _Known(NO_ARRAY, "JSON_ARRAYAGG(value ORDER BY name NULL ON NULL)", said=NO_ARRAY),
     _Known(
         "{} takes its argument in brackets",
         "COUNT(*), SUM(qty)",

@@ -28,6 +28,7 @@ from sqlwin.sql.expressions.compiler import Uncompiled
 from sqlwin.sql.expressions.constants import refuse_unread
 from sqlwin.sql.expressions.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.expressions.engine import unreadable
+from sqlwin.sql.expressions.json_aggregates import rewritten_calls
 from sqlwin.sql.expressions.macros import expanded
 from sqlwin.sql.expressions.misread import misread
 from sqlwin.sql.expressions.parts import over_columns, part_of
@@ -65,6 +66,7 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
         from sqlwin.sql.expressions.quantified import over_elements  # by need
 
         tree = rewritten_in_place(tree, over_elements)
+    tree = rewritten_calls(tree, run.text)
     tree = expanded(balanced(tree), run, parsed, word_range)
     refuse_deep_tree(tree, run.span)
     mark_scalars(tree, run)

@@ -7,8 +7,8 @@
 | STRING_AGG          | the texts as a list, reversed and joined           |
 | all others          | as they are                                        |
 
-What is put in order by itself (`ORDER BY` in the brackets) is as it is. COLLECT_SET, DISTINCT and
-LIMIT go by which comes first, which no list of the others says.
+What is put in order by itself (`ORDER BY` in the brackets) is as it is. COLLECT_SET, MAP_AGG,
+DISTINCT and LIMIT go by which comes first, which no list of the others says.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from sqlwin.sql.text import ast
 from sqlwin.windows.frames import Frame
 
 _MIRRORED = {"first": "last", "last": "first", "nth_value": "nth_last", "nth_last": "nth_value"}
-_IN_ORDER = ("collect_list", "collect_set", "string_agg")
+_IN_ORDER = ("collect_list", "collect_set", "string_agg", "map_agg")
+_OF_PLACES = ("collect_set", "map_agg")
+"""Which value there is depends on which comes first."""
 
 
 def mirrored(call: AggregateCall, frame: Frame, node: Expr, over: Over) -> Expr:
@@ -36,13 +38,13 @@ def mirrored(call: AggregateCall, frame: Frame, node: Expr, over: Over) -> Expr:
     if name not in _IN_ORDER or call.order:
         return over.column(with_function(call, _MIRRORED.get(name, name)), frame, named=True)
     texts = all(isinstance(param, str) for param in call.params)
-    if name == "collect_set" or call.distinct or call.limit is not None or not texts:
-        raise _without_order(name, node, over.run)
+    if name in _OF_PLACES or call.distinct or call.limit is not None or not texts:
+        raise _without_order(call, node, over.run)
     found = over.column(replace(with_function(call, "collect_list"), params=()), frame)
     if name == "collect_list":
         return _call("reverse", found)
     if over.type_of(found).value_type != pa.string():
-        raise _without_order(name, node, over.run)
+        raise _without_order(call, node, over.run)
     separator = exp.Literal.string(str(call.params[0]) if call.params else "")
     joined = _call("array_join", _call("reverse", found), separator)
     text = "CASE WHEN length = 0 THEN NULL ELSE joined END"
@@ -53,7 +55,8 @@ def _call(name: str, *args: Expr) -> Expr:
     return exp.Anonymous(this=name, expressions=[copied(arg) for arg in args])
 
 
-def _without_order(name: str, node: Expr, run: ast.Run) -> QueryError:
+def _without_order(call: AggregateCall, node: Expr, run: ast.Run) -> QueryError:
+    name, key = call.function.name, "name, " * (len(call.args) > 1)
     message = f"{name.upper()} over ORDER BY … DESC needs an order of its own"
-    legal = f"{name.upper()}(value ORDER BY ts DESC), or OVER (… ORDER BY ts)"
+    legal = f"{name.upper()}({key}value ORDER BY ts DESC), or OVER (… ORDER BY ts)"
     return QueryError(message, place(node, run), legal=legal)

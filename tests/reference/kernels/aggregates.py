@@ -81,14 +81,14 @@ def aggregate(
         return _OF_ROWS[function](args, ordered(taking, order), params)
     known = [row for row in taking if all(row[arg] is not None for arg in args)]
     if not known:
-        return [] if function in _LISTS else 0 if function == "regr_count" else None
+        return _NOTHING.get(function)
     if function in _MEANS:
         return average([row[args[_MEANS.index(function)]] for row in known], type_)
     if function in _OF_PAIRS:
         return _OF_PAIRS[function](known, args)
     values = [row[args[0]] for row in ordered(known, order)][:limit]
-    if distinct or function == "collect_set":
-        values = [value + 0.0 if isinstance(value, float) else value for value in values]
+    if distinct or function in ("collect_set", "histogram"):
+        values = [_unsigned(value) for value in values]
     if function in _PERCENTILES:
         return _percentile(function, values, type_, params, bool(order) and order[0].descending)
     return _OF_VALUES[function](values, type_, params)
@@ -154,6 +154,15 @@ def _different(args: tuple[str, ...], rows: Rows, params: Params) -> int:
     return _count(args, firsts(rows, args), params)
 
 
+def _entries(args: tuple[str, ...], rows: Rows, params: Params) -> dict[Any, Any]:
+    """Each key with the value of its last row."""
+    last: dict[Any, Any] = {}
+    for row in rows:
+        if row[args[0]] is not None:
+            last[ascending(row[args[0]])] = (_unsigned(row[args[0]]), row[args[1]])
+    return {key: value for _, (key, value) in sorted(last.items(), key=lambda item: item[0])}
+
+
 _OF_ROWS: dict[str, Callable[[tuple[str, ...], Rows, Params], Any]] = {
     "count": _count,
     "approx_count_distinct": _different,
@@ -163,6 +172,7 @@ _OF_ROWS: dict[str, Callable[[tuple[str, ...], Rows, Params], Any]] = {
     "nth_last": _nth_last,
     "arg_min": _arg_min,
     "arg_max": _arg_max,
+    "map_agg": _entries,
 }
 
 
@@ -252,7 +262,21 @@ def _top(values: Values, type_: pa.DataType, params: Params) -> Values:
     return sorted(values, key=ascending, reverse=True)[: params[0]]
 
 
-_LISTS = ("collect_list", "collect_set", "top_k")
+def _counts(values: Values, type_: pa.DataType, params: Params) -> dict[Any, int]:
+    keys = sorted(_set(values, type_, params), key=ascending)
+    return {key: _times(key, values) for key in keys}
+
+
+def _unsigned(value: Any) -> Any:
+    return value + 0.0 if isinstance(value, float) else value
+
+
+_NOTHING: dict[str, Any] = {
+    **{name: [] for name in ("collect_list", "collect_set", "top_k")},
+    "regr_count": 0,
+    "histogram": {},
+}
+"""Of no values; of other functions NULL."""
 _OF_VALUES: dict[str, Callable[[Values, pa.DataType, Params], Any]] = {
     "sum": lambda values, type_, params: total(values, type_),
     "avg": lambda values, type_, params: average(values, type_),
@@ -278,4 +302,5 @@ _OF_VALUES: dict[str, Callable[[Values, pa.DataType, Params], Any]] = {
     "collect_set": _set,
     "string_agg": lambda values, type_, params: _joined(values, params[0]),
     "top_k": _top,
+    "histogram": _counts,
 }

@@ -49,14 +49,14 @@ class Collect(Kept):
         if self.distinct:
             kept = kept.unique((OWNER, "values"), keep="first", maintain_order=True)
         kept = self._sorted(kept, OWNER, [f"by{n}" for n in range(len(self.call.order))])
-        lengths = np.bincount(kept[OWNER].to_numpy(), minlength=len(accumulators))
-        return self._shown(listed(kept["values"], lengths))
+        return self.shown(kept, len(accumulators))
 
     def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         values, inner = self.values(rows, frames)
-        places = self._places(rows.filter(pl.Series(self.present(rows))))
+        rows = rows.filter(pl.Series(self.present(rows)))
+        taken, places = self.taken(rows), self._places(rows)
         before = previous(ranked(values)[0]) if self.distinct else None
-        found = [self._shown(listed(values.clear(), np.zeros(0, dtype=np.int64)))]
+        found = [self.shown(taken.clear().with_columns(pl.lit(0).alias(OWNER)), 0)]
         for chunk in chunks(inner):
             owner, index = chunk.owner, chunk.index
             if before is not None:
@@ -64,8 +64,18 @@ class Collect(Kept):
                 owner, index = owner[first], index[first]
             if places is not None:
                 owner, index = _by_place(owner, index, places)
-            found.append(self._shown(listed(values.gather(index), chunk.lengths(owner))))
+            held = taken[index].with_columns(pl.Series(OWNER, owner))
+            found.append(self.shown(held, len(chunk)))
         return pl.concat(found)
+
+    def taken(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Of raw rows what is shown, by the names of `sources`."""
+        return rows.select(pl.col(self.call.args[0]).alias("values"))
+
+    def shown(self, kept: pl.DataFrame, owners: int) -> pl.Series:
+        """The result of each owner, of its rows in order."""
+        lengths = np.bincount(kept[OWNER].to_numpy(), minlength=owners)
+        return self._shown(listed(kept["values"], lengths))
 
     def _places(self, rows: pl.DataFrame) -> Ints | None:
         """Where each row stands in the order of ORDER BY; None: where it is."""
