@@ -80,6 +80,7 @@ def nested() -> SearchStrategy[Question]:
         _case(query_nested.nearest, joined),
         _case(query_nested.first_rows, ranked()),
         _case(query_nested.laterals, joined),
+        _case(query_nested.lengthened, by_hours()),
     )
 
 

@@ -1,6 +1,6 @@
 """Random queries that are rewritten while they are bound: INTERSECT and EXCEPT, NOT IN,
 scalar subqueries, conditions of ASOF joins, PIVOT, ORDER BY with LIMIT, DISTINCT ON,
-LATERAL.
+LATERAL, UNPIVOT.
 
 What they read are groups of windows, which are corrected as late rows come.
 """
@@ -115,6 +115,18 @@ def laterals(draw: DrawFn) -> Question:
     )
     texts = [f"{made.format(where)}WHERE {condition}) t" for condition in conditions]
     return Question(*texts, 2)
+
+
+@st.composite
+def lengthened(draw: DrawFn) -> Question:
+    """Groups of windows with a row for each of two of their columns, which groups take up."""
+    parts = _groups(draw(windowed()), draw(predicates()), ("k", "b", "n"))
+    nulls = draw(st.sampled_from(["", " INCLUDE NULLS", " EXCLUDE NULLS"]))
+    value = draw(st.sampled_from(["n * 2", "NULLIF(n, 1)"]))
+    made = f"SELECT w, e, k, b, m, MAX(v) AS v FROM (SELECT *, {value} AS x FROM ({{}})) "
+    turned = f"UNPIVOT{nulls} (v FOR m IN (n, x AS y)) GROUP BY w, e, k, b, m"
+    texts = [f"{made.format(text)}{turned}" for text in parts]
+    return Question(*texts, 5)
 
 
 AGGREGATES = ["COUNT(*)", "MAX(c.n)", "SUM(c.n) - 1", "COUNT(c.b)"]

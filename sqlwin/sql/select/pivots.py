@@ -1,24 +1,33 @@
 """PIVOT as aggregates with conditions, by all columns that it does not name, as in Spark.
 
+And UNPIVOT as an UNNEST of columns, with their names.
+
 q PIVOT (SUM(v) FOR k IN (1 AS one, 2))
 
 SELECT w, SUM(v) FILTER (WHERE k <=> 1) AS one, SUM(v) FILTER (WHERE k <=> 2) AS `2`
 FROM q GROUP BY w
+
+q UNPIVOT (v FOR k IN (a, b AS 'other'))
+
+SELECT w, k, v FROM q CROSS JOIN UNNEST(ARRAY('a', 'other'), ARRAY(a, b)) AS t (k, v)
+WHERE v IS NOT NULL
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.calls import call_at
 from sqlwin.sql.expressions.scalars import parsed
+from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.sources.from_clause import bind_from
 from sqlwin.sql.syntax.pivots import LEGAL
+from sqlwin.sql.syntax.unnests import zipped
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import ALIAS, part, quoted
 
@@ -26,11 +35,17 @@ if TYPE_CHECKING:
     from sqlwin.sql.sources.from_clause import Bind, Known
 
 
+UNPIVOTED = "unpivoted"
+
+
 def unturned(source: ast.From, known: Known, bind: Bind) -> ast.From:
     """What FROM reads, with a query in the place of each PIVOT."""
     joins = (replace(join, right=unturned(join.right, known, bind)) for join in source.joins)
-    below = source.source
-    made = _grouped(below, known, bind) if isinstance(below, ast.Pivot) else below
+    made = source.source
+    if isinstance(made, ast.Pivot):
+        made = _grouped(made, known, bind)
+    elif isinstance(made, ast.Unpivot):
+        made = _lengthened(made, known, bind)
     return replace(source, source=made, joins=tuple(joins))
 
 
@@ -47,6 +62,48 @@ def _grouped(pivot: ast.Pivot, known: Known, bind: Bind) -> ast.Select:
         for call, alias in calls
     )
     return ast.Select((*keys, *made), pivot.source, pivot.span, group=keys)
+
+
+def _lengthened(unpivot: ast.Unpivot, known: Known, bind: Bind) -> ast.Select:
+    """With an UNNEST of what the columns are called, and of their values."""
+    relation, window = bind_from(unpivot.source, known, bind)
+    if window is not None:
+        message = "UNPIVOT beside a window is not supported yet"
+        raise QueryError(message, unpivot.span, legal="a window over a query with the UNPIVOT")
+    names = [name for name, _, _ in relation.columns]
+    taken = {_known(run, names) for runs, _ in unpivot.columns for run in runs}
+    kept = tuple(quoted(name, unpivot.span) for name in names if name.lower() not in taken)
+    labels = ", ".join("'" + label.replace("'", "''") + "'" for _, label in unpivot.columns)
+    lists = [labels, *(", ".join(run.text for run in each) for each in _each(unpivot))]
+    arrays = tuple(_run(f"ARRAY({values})", unpivot.span) for values in lists)
+    made = (unpivot.name, *unpivot.values)
+    function, alias = (ast.Name(text, unpivot.span) for text in ("UNNEST", UNPIVOTED))
+    unnest = ast.Unnest(
+        function, zipped(arrays), unpivot.span, alias=alias, columns=made, arrays=arrays
+    )
+    source = replace(unpivot.source, unnests=(*unpivot.source.unnests, unnest))
+    columns = [f"{UNPIVOTED}.{quoted(name.text, name.span).text}" for name in made]
+    present = " OR ".join(f"{column} IS NOT NULL" for column in columns[1:])
+    where = None if unpivot.nulls else _run(present, unpivot.span)
+    items = (*kept, *(_run(column, unpivot.span) for column in columns))
+    return ast.Select(items, source, unpivot.span, where=where)
+
+
+def _known(run: ast.Run, names: Sequence[str]) -> str:
+    (name,) = _columns(run)
+    if name.lower() not in (each.lower() for each in names):
+        message = f"unknown column {name}{nearest(name, names)}"
+        raise QueryError(message, run.span, legal=", ".join(names))
+    return name.lower()
+
+
+def _each(unpivot: ast.Unpivot) -> Iterator[tuple[ast.Run, ...]]:
+    """Of each value the columns that it is made of."""
+    return zip(*(runs for runs, _ in unpivot.columns), strict=True)
+
+
+def _run(text: str, span: Span) -> ast.Run:
+    return ast.Run(text, text, span)
 
 
 def _columns(run: ast.Run) -> Sequence[str]:

@@ -50,7 +50,7 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return as_stream(replace(select, change=None), select.change, known, bind_select)
     if select.policies.as_relation:
         return bind_select(over_relation(select), known)
-    if any(isinstance(each.source, ast.Pivot) for each in _inputs(select.relation)):
+    if any(isinstance(each.source, ast.Pivot | ast.Unpivot) for each in _inputs(select.relation)):
         return bind_select(_unturned(select, known), known)
     if _is_set_operation(select.relation.source):
         return bind_select(*_set_operation(select, known))

@@ -185,10 +185,10 @@ def _source(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Windo
 
 
 def read(
-    value: ast.Name | ast.Select | ast.Union | ast.Pivot, known: Known, bind: Bind
+    value: ast.Name | ast.Select | ast.Union | ast.Pivot | ast.Unpivot, known: Known, bind: Bind
 ) -> Relation:
     """A PIVOT has become a query before."""
-    assert not isinstance(value, ast.Pivot)
+    assert not isinstance(value, ast.Pivot | ast.Unpivot)
     if isinstance(value, ast.Name):
         return known.relation(value)
     if isinstance(value, ast.Union):

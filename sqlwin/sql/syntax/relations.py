@@ -12,7 +12,7 @@ from lark.visitors import v_args
 from sqlwin.errors import QueryError
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named
-from sqlwin.sql.syntax.pivots import Turned, turned
+from sqlwin.sql.syntax.pivots import Lengthened, Turned, lengthened, turned
 from sqlwin.sql.syntax.unnests import joined, unnest
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import unquoted
@@ -31,7 +31,7 @@ class RelationRules(Transformer[Token, Any]):
             from sqlwin.sql.syntax.inline import renamed  # by need
 
             source = renamed(source, rest)
-        pivot = next((at for at, c in enumerate(rest) if isinstance(c, Turned)), None)
+        pivot = next((at for at, c in enumerate(rest) if isinstance(c, Turned | Lengthened)), None)
         if pivot is not None:
             below = self.input(meta, [source, *rest[:pivot]])
             return self.input(meta, [rest[pivot].of(below), *rest[pivot + 1 :]])
@@ -40,8 +40,11 @@ class RelationRules(Transformer[Token, Any]):
         match = found(rest, ast.MatchRecognize)
         return ast.From(source, window, given.get("alias"), given.get("as of"), match=match)
 
-    def pivot(self, meta: Meta, children: Children) -> Turned:
-        return turned(children[1:], named(children[0]).span)
+    def pivot(self, meta: Meta, children: Children) -> Turned | Lengthened:
+        word, *runs = children
+        if word.type == "PIVOT":
+            return turned(runs, named(word).span)
+        return lengthened(runs, named(word).span, "INCLUDE" in key_of(word))
 
     def alias(self, meta: Meta, children: Children) -> Clause:
         name, *columns = children

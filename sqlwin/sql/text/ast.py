@@ -211,7 +211,7 @@ class From:
     MATCH_RECOGNIZE over its rows.
     """
 
-    source: Name | WindowCall | Select | Union | Pivot
+    source: Name | WindowCall | Select | Union | Pivot | Unpivot
     window: Spec | KsqlWindow | None = None
     alias: Name | None = None
     as_of: Name | None = None
@@ -262,6 +262,19 @@ class Pivot:
     calls: tuple[Run, ...]
     column: Run
     values: tuple[Run, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Unpivot:
+    """`source UNPIVOT (values FOR name IN (columns))`: a row for each of the columns, or of the
+    lists of them, with what it is called. nulls: for those that are NULL, too."""
+
+    source: From
+    values: tuple[Name, ...]
+    name: Name
+    columns: tuple[tuple[tuple[Run, ...], str], ...]
+    nulls: bool
     span: Span
 
 
