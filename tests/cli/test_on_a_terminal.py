@@ -39,7 +39,7 @@ TABLE = [
     ("shell -c \"SHOW FUNCTIONS LIKE 'ucase'\"", 0, "ucase"),
     ("shell -c 'SELECT a FROM b'", 2, "error: no stream or view is called b"),
     ("completion fish", 0, "complete --command sqlwin"),
-    ("doctor --quick", 0, "python"),
+    ("doctor --quick", 0, "Notebooks"),
 ]
 """Command lines, one after the other in one folder; the exit code, and what is said once."""
 VIEW = "--checkpoint kept"
