@@ -52,7 +52,7 @@ SOME = (
     *(pytest.param(name, marks=pytest.mark.hours) for name in ("bigint", "string", "timestamp")),
 )
 """Types; of a call over each of them every form of a window is asked."""
-OURS = ("product", "nth_value", "nth_last", "top_k")
+OURS = ("histogram", "map_agg", "product", "nth_value", "nth_last", "top_k")
 """Aggregates that Spark has not, or over windows alone."""
 
 

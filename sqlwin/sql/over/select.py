@@ -36,7 +36,6 @@ from sqlwin.sql.over.clauses import (
     time_of,
     timed_by,
 )
-from sqlwin.sql.over.mirrors import mirrored
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Relation
@@ -211,6 +210,8 @@ class Window:
             frame, none = Frame(Unit.ROWS, 0, 0), conjoined(call.where, exp.false())
             call = replace(call, where=none)
         if self.time.descending:
+            from sqlwin.sql.over.mirrors import mirrored  # by need
+
             return mirrored(call, frame, node, self)
         return self.column(call, frame, named=True)
 

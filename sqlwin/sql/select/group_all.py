@@ -17,13 +17,9 @@ from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.text import ast
 
-ALL = "ALL"
-
 
 def by_all(select: ast.Select) -> ast.Select:
     """With the numbers of the keys for ALL; a column of that name is `all`, in backticks."""
-    if [run.text.strip().upper() for run in select.group] != [ALL]:
-        return select
     (word,) = select.group
     keys = [at for at, run in enumerate(select.items, 1) if _is_key(run)]
     return replace(select, group=tuple(ast.Run(str(at), str(at), word.span) for at in keys))

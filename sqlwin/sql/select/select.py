@@ -15,7 +15,6 @@ from sqlwin.sql.relations.relation import Lengths, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.aliases import aliases_explained
 from sqlwin.sql.select.cascades import cascaded
-from sqlwin.sql.select.group_all import by_all
 from sqlwin.sql.select.grouped import grouped, ungrouped
 from sqlwin.sql.select.grouping import bare_calls
 from sqlwin.sql.select.inside import inner
@@ -79,10 +78,18 @@ def _set_operation(select: ast.Select, known: Known) -> tuple[ast.Select, Known]
     return set_operation(select, _inside(select, known), bind_select)
 
 
+def _grouped(select: ast.Select) -> ast.Select:
+    if [run.text.strip().upper() for run in select.group] != ["ALL"]:
+        return select
+    from sqlwin.sql.select.group_all import by_all  # by need
+
+    return by_all(select)
+
+
 def _bound_select(select: ast.Select, known: Known) -> Relation:
     for part in select.refused:
         raise refused(part.text, part.span, "one SELECT a query")
-    select = sliding(by_call(by_all(select)))
+    select = sliding(by_call(_grouped(select)))
     around = _around(select, known)
     if around is not None:
         return bind_select(around, known)
