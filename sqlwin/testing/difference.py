@@ -55,6 +55,19 @@ def difference(expected: Table, found: Table, within: Mapping[str, float] | None
     return aligned.text(columns) if aligned.differ else ""
 
 
+def once(texts: Sequence[str]) -> list[str]:
+    """The same with the legend below the last of those that have it.
+
+    >>> once(["of rows\\n" + LEGEND, "of rows\\n" + LEGEND, "of columns"])[:2] == [
+    ...     "of rows", "of rows\\n" + LEGEND]
+    True
+    """
+    last = max((at for at, text in enumerate(texts) if text.endswith(LEGEND)), default=-1)
+    return [
+        text if at == last else text.removesuffix(f"\n{LEGEND}") for at, text in enumerate(texts)
+    ]
+
+
 @dataclass(frozen=True)
 class _Aligned:
     """alike: rows that are as expected. changed: pairs of what was expected and what was found."""
