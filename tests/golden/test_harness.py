@@ -126,7 +126,7 @@ def test_structs_and_maps_are_shown() -> None:
             "m": pa.array([[("x:y", 1)], []], pa.map_(pa.string(), pa.int32())),
         }
     )
-    assert of_arrow(rows).rows == (('{name: "a, b", n: [0.5, NULL]}', '{"x:y": 1}'), ("NULL", "[]"))
+    assert of_arrow(rows).rows == (('{name: "a, b", n: [0.5, NULL]}', '{"x:y": 1}'), ("NULL", "{}"))
 
 
 def test_a_misspelt_block_is_refused() -> None:
