@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from sqlwin.testing.cells import Table, read, write
-from sqlwin.testing.difference import difference
+from sqlwin.testing.difference import difference, once
 from sqlwin.testing.golden import CHECKS, STEPS, Block, Golden, Step
 from sqlwin.testing.outcome import Outcome, StepResult
 
@@ -30,7 +30,7 @@ def differences(golden: Golden, found: Outcome) -> list[str]:
     if len(found.steps) < len(steps) and found.refused is None and not _fails(found):
         return [*whole, f"{len(steps)} steps, of which the host took {len(found.steps)}"]
     pairs = zip(steps, found.steps, strict=False)
-    return [*whole, *(text for step, result in pairs for text in _step(golden, step, result))]
+    return once([*whole, *(text for step, result in pairs for text in _step(golden, step, result))])
 
 
 def _fails(found: Outcome) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sqlwin import __version__
 from sqlwin.commands.parser import parser
 from tests.support.terminal import COMMANDS, PATIENCE, SQLWIN, Terminal
 
@@ -64,6 +65,16 @@ def test_every_command(tmp_path: Path) -> None:
             assert "\n".join(said).count(wanted) == 1 or not wanted, (line, said)
             assert not line.startswith(TABULAR) or max(map(len, said)) <= COLUMNS, said
             assert (terminal.modes, terminal.left_clean) == (modes, True), line
+
+
+@pytest.mark.parametrize(
+    ("option", "wanted"), [("--version", f"sqlwin {__version__}"), ("--help", "doctor")]
+)
+def test_an_option_that_ends_the_command(option: str, wanted: str, tmp_path: Path) -> None:
+    with Terminal([*SQLWIN, option], tmp_path, os.environ) as terminal:
+        assert terminal.ended() == 0
+        assert wanted in terminal.text
+        assert terminal.left_clean
 
 
 def _answered(terminal: Terminal, line: str) -> list[str]:

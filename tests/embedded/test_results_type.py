@@ -106,6 +106,16 @@ def test_html_escapes_colours_and_says_null(query) -> None:
     assert "<small>2 rows</small>" in page
 
 
+def test_html_is_without_the_row_key_that_the_data_have(query) -> None:
+    for rows in (query.results(), query.table()):
+        assert "row_key" in rows.column_names
+        assert "row_key" in rows.pl().columns
+        page = rows._repr_html_()
+        assert "row_key" not in page
+        assert page.count("<th>") == rows.num_columns - 1
+        assert f"{rows.num_rows} rows" in page
+
+
 def test_html_is_bounded() -> None:
     rows = Results(pa.table({"text": ["x" * 10 * MOST_LETTERS] * (MOST_ROWS + 1)}))
     page = rows._repr_html_()

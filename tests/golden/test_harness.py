@@ -159,3 +159,10 @@ def test_a_golden_without_a_trace_is_reported(monkeypatch: pytest.MonkeyPatch) -
     (said,) = untraced(GOLDEN, Outcome(steps=[StepResult()]))
     assert "python -m tests.golden.trace" in said
     assert untraced(GOLDEN, Outcome(refused="no")) == []
+
+
+@pytest.mark.parametrize("wrong", ["12,5", "much", "[1]"])
+def test_a_text_where_a_float_should_be_differs(wrong: str) -> None:
+    expected, found = (Table(("k", "x"), (("a", cell),)) for cell in (wrong, "12.5"))
+    text = difference(expected, Table(found.columns, found.rows, frozenset("x")))
+    assert f"! a | {wrong} -> 12.5" in text

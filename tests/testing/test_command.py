@@ -79,6 +79,31 @@ def test_what_differs_is_aligned_below_its_step(
     assert golden.read_text() == text
 
 
+def test_the_legend_stands_once_below_the_last_difference(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["test", "--new", "fares.sql"]) == 0
+    golden = project / "fares.golden"
+    golden.write_text(golden.read_text().replace("| 12.5", "| 12").replace("0Z | 4.0", "0Z | 5.0"))
+    capsys.readouterr()
+    assert main(["test", "--junit", "found.xml"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert sum("12 -> 12.5" in line for line in said) > 1
+    legends = [at for at, line in enumerate(said) if "-: missing" in line]
+    assert legends == [len(said) - 2]  # above the counts
+    failure = ElementTree.parse(project / "found.xml").getroot()[0][0][0]
+    assert str(failure.text).count("-: missing") == 1
+
+
+def test_what_xml_has_no_character_for_is_escaped_in_junit(project: Path) -> None:
+    assert main(["test", "--new", "fares.sql"]) == 0
+    golden = project / "fares.golden"
+    golden.write_text(golden.read_text().replace("0        | north", "0        | \x1b[1m\ufffe"))
+    assert main(["test", "--junit", "found.xml"]) == 1
+    failure = ElementTree.parse(project / "found.xml").getroot()[0][0][0]
+    assert "\\u001b[1m\\ufffe -> north" in str(failure.text)
+
+
 def test_rows_may_lie_in_files(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "more.jsonl").write_text(
         '{"zone": "east", "fare": 7, "ts": "2024-01-01T09:03:00Z"}\n'

@@ -31,6 +31,9 @@ from sqlwin.runtime.rows import html
 if TYPE_CHECKING:
     import pandas as pd
 
+ROW_KEY = "row_key"
+"""The identity of a result, a column of each; it is in the data, and not in what is looked at."""
+
 
 class Results(pa.lib._Weakrefable):  # type: ignore[misc] # Arrow has no types
     """Rows of one batch, of a table or of the error stream; they never change.
@@ -105,7 +108,10 @@ class Results(pa.lib._Weakrefable):  # type: ignore[misc] # Arrow has no types
             return str(self._table)
 
     def _repr_html_(self) -> str:
+        """Without `row_key`, as on a terminal: it repeats the keys and the window."""
         shown = self._table[: html.MOST_ROWS]
+        if ROW_KEY in shown.column_names:  # no column of a select list is called so
+            shown = shown.drop_columns([ROW_KEY])
         columns = [map(_value, column) for column in shown.columns]
         rows = zip(*columns, strict=True) if columns else ()
         return html.table(shown.column_names, list(rows), self._table.num_rows)
