@@ -10,11 +10,11 @@ from sqlwin.plan.options.settings import DOUBLE_QUOTED, FIXED, SETTINGS, SPARK
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.relations.relation import nearest
+from sqlwin.sql.syntax.declarations import SESSION_ZONE
 from sqlwin.sql.syntax.hints import JOIN_WINDOW, sized
 from sqlwin.sql.text import ast
 
 ZONE = "window.time-zone"
-SESSION_ZONE = "time.zone"
 SESSION_ZONES = (SESSION_ZONE, "table.local-time-zone", "timezone", "spark.sql.session.timezone")
 """Its names here, in Flink, in DuckDB and PostgreSQL, in Spark."""
 

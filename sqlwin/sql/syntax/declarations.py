@@ -16,6 +16,8 @@ from sqlwin.sql.syntax.functions import FunctionRules
 from sqlwin.sql.syntax.leaves import Children, existing_of, meta_span, named
 from sqlwin.sql.text import ast, prepared
 
+SESSION_ZONE = "time.zone"
+
 
 @v_args(meta=True)
 class DeclarationRules(FunctionRules):
@@ -160,6 +162,8 @@ class DeclarationRules(FunctionRules):
         return ast.ShowFunctionsLike(prepared.unquoted(pattern[0]) if pattern else None)
 
     def set(self, meta: Meta, children: Children) -> ast.Set:
+        if isinstance(children[0], Token):  # TIME ZONE, Spark's and PostgreSQL's
+            return ast.Set(SESSION_ZONE, children[1], meta_span(meta))
         name, value, _ = children[0]
         return ast.Set(name, value, meta_span(meta))
 
