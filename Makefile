@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.made-from-lock
 QUERY ?= queries/departures_per_hour.sql
-WORKERS ?= 3
+WORKERS ?= 2
 # All that starts Spark is in one of them.
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --durations 15
 SEED ?= 1
@@ -14,6 +14,8 @@ unexport PYTHONDONTWRITEBYTECODE
 test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
 # How many examples a property draws, see tests/conftest.py.
 test-more: export HYPOTHESIS_PROFILE = more
+# Its tests wait for Spark, a broker or a database much of their time.
+test-more: WORKERS = 3
 test-long: export HYPOTHESIS_PROFILE = hours
 
 .DEFAULT_GOAL := help

@@ -146,13 +146,13 @@ def test_a_pattern_too_large_for_the_linear_engine_has_a_time() -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "SECONDS", 0.02)
+    monkeypatch.setattr(running, "SECONDS", 0.06)
     monkeypatch.setattr(running, "SECONDS_A_ROW", 0.0005)
     monkeypatch.setattr(clock, "LOOK", 0.005)
 
 
 def slow_rows(slow: int, quick: int) -> pl.DataFrame:
-    return pl.DataFrame({"a": ["ab" * 300] * slow + ["ab"] * quick})
+    return pl.DataFrame({"a": ["ab" * 400] * slow + ["ab"] * quick})
 
 
 SEVERAL = Scalar(
