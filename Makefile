@@ -14,8 +14,6 @@ unexport PYTHONDONTWRITEBYTECODE
 test test-more test-long golden docs: export POLARS_MAX_THREADS = 1
 # How many examples a property draws, see tests/conftest.py.
 test-more: export HYPOTHESIS_PROFILE = more
-# Its tests wait for Spark, a broker or a database much of their time.
-test-more: WORKERS = 3
 test-long: export HYPOTHESIS_PROFILE = hours
 
 .DEFAULT_GOAL := help
