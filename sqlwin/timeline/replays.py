@@ -30,9 +30,11 @@ ROWS, BATCHES, PACE = 100_000, 120, DEFAULT_LATE_PERIOD
 
 
 class _Observed(EmbeddedQuery):
-    """Notes the rows that it takes, as they are decoded."""
+    """Notes the rows that it takes, as they are decoded; those of its text it takes when made."""
 
-    taken: list[tuple[str, pl.DataFrame]]
+    def __init__(self, script: Script) -> None:
+        self.taken: list[tuple[str, pl.DataFrame]] = []
+        super().__init__(script)
 
     def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         self.taken.append((stream, rows))
@@ -56,7 +58,6 @@ class Replay:
 
     def __post_init__(self) -> None:
         self.query = _Observed(self.script)
-        self.query.taken = []
         self.query.advance(now=self.clock)
         self.recorder = Recorder(self.script.queries[0], self.title)
 

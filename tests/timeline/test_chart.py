@@ -46,6 +46,13 @@ def test_the_chart_compiles(name: str) -> None:
     assert vl_convert.vegalite_to_svg(found).startswith("<svg")
 
 
+def test_rows_of_the_text_are_drawn_with_the_first_batch() -> None:
+    golden = load(GOLDENS / "bounded" / "values.golden")
+    first, *_ = of_golden(golden).batches
+    assert first.read > 0
+    assert first.arrivals
+
+
 @pytest.mark.long
 def test_charts_of_many_goldens_compile() -> None:
     for golden in collect([GOLDENS])[::25]:
