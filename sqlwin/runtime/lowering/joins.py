@@ -5,7 +5,7 @@ A residual condition is computed as all scalars are, over pairs that are near en
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,29 +133,9 @@ def _of_sessions(
     update_before: bool,
 ) -> SessionJoin:
     width, interval = slice_width(match.gap + _retained(join)), segment_interval(_retained(join))
-    left, right = (
-        SessionSide(
-            name,
-            types,
-            keys,
-            ANYWHERE,
-            width,
-            weighted=changes,
-            forgets=name in join.policy.ttls,
-            session=session,
-            partition=partition,
-            interval=interval,
-        )
-        for name, types, keys, session, partition, changes in zip(
-            ("left", "right"),
-            columns,
-            (join.left_keys, join.right_keys),
-            (match.left, match.right),
-            join.buckets,
-            weighted,
-            strict=True,
-        )
-    )
+    made = {"slice_width": width, "interval": interval}
+    sessions = (match.left, match.right)
+    left, right = _session_sides(join, columns, sessions, join.buckets, weighted, made)
     return SessionJoin(left, right, join.kind, join.policy, _residual(join), update_before)
 
 
@@ -167,25 +147,42 @@ def _of_counted(
         each if each.instant else Session((each.gap or 0) + 1) for each in (match.left, match.right)
     ]
     width = max(1, match.gap)
-    left, right = (
-        SessionSide(
+    made = {"slice_width": width, "interval": width, "timed": False}
+    partitions = (join.left_keys[: match.keys], join.right_keys[: match.keys])
+    left, right = _session_sides(join, columns, sessions, partitions, (False, False), made)
+    policy = replace(join.policy, retain=0)
+    return CountedSessionJoin(left, right, join.kind, policy, _residual(join), update_before)
+
+
+def _session_sides(
+    join: Join,
+    columns: tuple[Columns, Columns],
+    sessions: Sequence[Session],
+    partitions: Sequence[tuple[str, ...]],
+    weighted: Sequence[bool],
+    of_both: Mapping[str, Any],
+) -> Iterator[SessionSide]:
+    each = zip(
+        ("left", "right"),
+        columns,
+        (join.left_keys, join.right_keys),
+        sessions,
+        partitions,
+        weighted,
+        strict=True,
+    )
+    for name, types, keys, session, partition, changes in each:
+        yield SessionSide(
             name,
             types,
             keys,
             ANYWHERE,
-            width,
+            weighted=changes,
             forgets=name in join.policy.ttls,
-            timed=False,
             session=session,
-            partition=keys[: match.keys],
-            interval=width,
+            partition=partition,
+            **of_both,
         )
-        for name, types, keys, session in zip(
-            ("left", "right"), columns, (join.left_keys, join.right_keys), sessions, strict=True
-        )
-    )
-    policy = replace(join.policy, retain=0)
-    return CountedSessionJoin(left, right, join.kind, policy, _residual(join), update_before)
 
 
 def _residual(join: Join) -> Condition | None:
