@@ -17,7 +17,7 @@ from sqlwin.testing.in_process import Drive, InProcess, Plain
 from sqlwin.testing.on_spark import Spark
 from sqlwin.testing.outcome import Outcome
 from tests.golden.functions import FUNCTIONS
-from tests.golden.restarted import Committed, Restarted
+from tests.golden.restarted import Restarted
 from tests.golden.row_by_row import RowByRow
 from tests.golden.stores import named, opened
 from tests.reference.host import reference
@@ -54,7 +54,6 @@ EMBEDDED = _in_process(
     "embedded", lambda parsed, clock: Opened(EmbeddedQuery(parsed, explain), clock)
 )
 DISTURBING: tuple[Host, ...] = (
-    _in_process("segments", Committed),
     _in_process("restart", Restarted),
     _in_process("one row at a time", RowByRow),
 )

@@ -1,14 +1,14 @@
-"""Goldens from segments so small that few rows need many, and with a restart after each step.
+"""Goldens from segments so small that few rows need many, with a commit after each step.
 
-`Committed` writes the state after each step and goes on. `Restarted` makes the query
-anew from what was written, as a process would that was stopped between two batches;
-what the query said so far is with whoever took it, so the table is folded here.
+After every other step the query is made anew from what was written, as a process would that was
+stopped between two batches; after the others it goes on, and reads what it holds and what it wrote.
+What the query said so far is with whoever took it, so the table is folded here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, cycle
 
 import polars as pl
 
@@ -20,7 +20,7 @@ from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.testing.cells import of_arrow
 from sqlwin.testing.golden import START_OF_CLOCK, Step
-from sqlwin.testing.in_process import Plain, do, windows
+from sqlwin.testing.in_process import do, windows
 from sqlwin.testing.outcome import StepResult
 
 SEGMENT_ROWS = 4
@@ -37,18 +37,6 @@ def runs(parsed: Script, segment_rows: int = SEGMENT_ROWS) -> Iterator[EmbeddedQ
         query.commit()
 
 
-class Committed(Plain):
-    def __init__(self, parsed: Script, clock: str) -> None:
-        kept = EmbeddedQuery(parsed, explain, blobs=DictBlobs(), segment_rows=SEGMENT_ROWS)
-        super().__init__(kept, clock)
-
-    def take(self, step: Step) -> StepResult:
-        taken = super().take(step)
-        self.query.commit()
-        self.query._check()
-        return taken
-
-
 class Restarted:
     def __init__(
         self,
@@ -56,7 +44,7 @@ class Restarted:
         clock: str = START_OF_CLOCK,
         runs: Callable[[Script], Iterator[EmbeddedQuery]] = runs,
     ) -> None:
-        self.runs = runs(parsed)
+        self.runs, self.restarts = runs(parsed), cycle((True, False))
         self.query = next(self.runs)
         self.query.advance(now=clock)
         self.board = OutputBuffer(OutputProjection(self.query._chain.top).nothing())
@@ -65,11 +53,15 @@ class Restarted:
         return self.query.explain()
 
     def take(self, step: Step) -> StepResult:
+        known = self.query.expired().num_rows
         do(self.query, step)
         self.query._check()
-        emitted, errors = self.query.results(), self.query.expired()
+        emitted, errors = self.query.results(), self.query.expired()[known:]
         self.board.add(pl.DataFrame(pl.from_arrow(emitted)))
-        self.query = next(self.runs)
+        if next(self.restarts):
+            self.query = next(self.runs)
+        else:
+            self.query.commit()
         last = of_arrow(self.board.last().to_arrow())
         return StepResult(
             of_arrow(emitted), of_arrow(errors), last, windows=windows(self.query, step)
