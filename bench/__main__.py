@@ -76,7 +76,8 @@ def measured(arguments: argparse.Namespace, failures: list[str]) -> Report:
 def _report(arguments: argparse.Namespace, rows: int, batch: int, lines: list[Line]) -> Report:
     order = list(QUERIES)
     ordered = sorted(lines, key=lambda line: order.index(line.query))
-    return Report(machine(arguments.cores), amount(rows, f"{batch:,}"), with_ratios(ordered))
+    data = f"{amount(rows)}, {batch:,} rows a batch"
+    return Report(machine(arguments.cores), data, with_ratios(ordered))
 
 
 def _measured(

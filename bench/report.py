@@ -155,9 +155,8 @@ def machine(cores: int) -> str:
     )
 
 
-def amount(rows: int, batch: str) -> str:
-    minutes = rows / RATE / 60
-    return f"{rows:,} rows, {minutes:.3g} minutes of event time, {batch} rows a batch"
+def amount(rows: int) -> str:
+    return f"{rows:,} rows, {rows / RATE / 60:.3g} minutes of event time"
 
 
 def say(text: str) -> None:

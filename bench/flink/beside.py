@@ -30,7 +30,7 @@ from bench.flink.contenders import (
 from bench.flink.install import VERSION, Missing, jars
 from bench.flink.job import JobSpec
 from bench.flink.queries import QUERIES
-from bench.flink.table import Beside, Row, show, write_docs
+from bench.flink.table import Beside, Row, load, show, write_docs
 from bench.flink.tables import HEAP, MANAGED, reading
 from bench.queries import Query
 from bench.report import BUILD, PAGE, amount, machine, save, say
@@ -99,6 +99,7 @@ def run(arguments: argparse.Namespace) -> Beside:
     """What fails is left out and told; the others are measured all the same."""
     found: dict[tuple[str, str, Contender], Measured] = {}
     failures: dict[str, None] = {}
+    before = load(arguments.result).rows if arguments.add and arguments.result.exists() else ()
     for query, shape in _asked(arguments):
         data = _data(query, shape, arguments.rows, min(arguments.batches) // FILES_A_BATCH)
         for contender in _turns(arguments, query):
@@ -112,8 +113,8 @@ def run(arguments: argparse.Namespace) -> Beside:
                 key = (query.name, shape, contender)
                 found[key] = one if key not in found else found[key].better(one)
                 _tell(contender, query, shape, one)
-            save(_report(arguments, found, failures), arguments.result)
-    return _report(arguments, found, failures)
+            save(_report(arguments, found, failures, before), arguments.result)
+    return _report(arguments, found, failures, before)
 
 
 def _turns(arguments: argparse.Namespace, query: Query) -> list[Contender]:
@@ -133,22 +134,29 @@ def _report(
     arguments: argparse.Namespace,
     found: dict[tuple[str, str, Contender], Measured],
     failures: dict[str, None],
+    before: tuple[Row, ...],
 ) -> Beside:
     rows = [Row(query, shape, who, one) for (query, shape, who), one in found.items()]
+    asked = {(query.name, shape) for query, shape in _asked(arguments)}
+    rows += [row for row in before if (row.query, row.shape) not in asked]
     order = {name: at for at, name in enumerate(ENGINES)}
-    names, keys = list(QUERIES), list(arguments.shapes)
+    names, keys = list(QUERIES), ["zipf", "uniform"]
     rows.sort(
         key=lambda row: (
             names.index(row.query), keys.index(row.shape), order[row.contender.engine]
         )
     )  # fmt: skip
     what = (
-        f"{amount(arguments.rows, 'the given')}. Flink {VERSION}, {arguments.cores} subtasks, "
-        f"heap of {HEAP}, {MANAGED} for RocksDB, a job at most {arguments.job_seconds:.0f} s; "
-        f"the best of {arguments.repeat}"
+        f"{amount(arguments.rows)}. Flink {VERSION}, {arguments.cores} subtasks, "
+        f"heap of {HEAP}, {MANAGED} for RocksDB, a job at most {arguments.job_seconds:.0f} s, "
+        f"{_checkpoints(arguments.checkpoint_seconds)}; the best of {arguments.repeat}"
     )
     said = f"{what}. {arguments.remark}" if arguments.remark else what
     return Beside(machine(arguments.cores), said, tuple(rows), tuple(failures))
+
+
+def _checkpoints(seconds: float) -> str:
+    return f"a checkpoint every {seconds:g} s" if seconds else "no checkpoints"
 
 
 def _asked(arguments: argparse.Namespace) -> Iterator[tuple[Query, str]]:
@@ -164,7 +172,10 @@ def _data(query: Query, shape: str, rows: int, file_rows: int, rate: float = RAT
 
 
 def _limits(arguments: argparse.Namespace) -> Limits:
-    return Limits(arguments.cores, arguments.jobs, arguments.job_seconds, arguments.timeout)
+    return Limits(
+        arguments.cores, arguments.jobs, arguments.job_seconds, arguments.checkpoint_seconds,
+        arguments.timeout,
+    )  # fmt: skip
 
 
 def options() -> argparse.ArgumentParser:
@@ -178,6 +189,8 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--repeat", type=int, default=1, help="rounds, of which the best counts")
     parser.add_argument("--jobs", type=int, default=2, help="of Flink over all rows in one JVM")
     parser.add_argument("--job-seconds", type=float, default=300.0, help="a job of Flink at most")
+    parser.add_argument("--checkpoint-seconds", type=float, default=0.0, help="Flink's; 0: none")
+    parser.add_argument("--add", action="store_true", help="keep the last result of others")
     parser.add_argument("--timeout", type=float, default=1_800.0, help="seconds of a run on Spark")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--no-check", action="store_true", help="time without comparing answers")

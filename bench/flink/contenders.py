@@ -69,6 +69,7 @@ class Limits:
     cores: int = 2
     jobs: int = 2
     job_seconds: float = 300.0
+    checkpoint_seconds: float = 0.0
     run_seconds: float = 1_800.0
 
 
@@ -106,7 +107,10 @@ def flink(contender: Contender, query: Query, data: Data, limits: Limits) -> Mea
     every, some = (readers(data, limits.cores, parts) for parts in (None, warm_parts(data, limits)))
     warm = warm_parts(data, limits) * data.file_rows * len(data.folders)
     runs = [(some, warm), *[(every, data.read)] * limits.jobs]
-    spec = JobSpec(query.name, contender.way, runs, limits.cores, limits.job_seconds)
+    spec = JobSpec(
+        query.name, contender.way, runs, limits.cores, limits.job_seconds, "",
+        limits.checkpoint_seconds,
+    )  # fmt: skip
     return of_jobs(flink_jobs(spec), limits.job_seconds)
 
 

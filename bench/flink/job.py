@@ -17,15 +17,18 @@ from pathlib import Path
 from bench.flink.cluster import Cluster, TooLong, cluster
 from bench.flink.install import jars
 from bench.flink.queries import QUERIES
-from bench.flink.tables import SETUPS, insert, settings, sink, sources
+from bench.flink.tables import SETUPS, checkpoints, insert, settings, sink, sources
 from bench.queries import STREAMS, Query
 
-FAILED = 1
+LOG = "flink.log"
 
 
 @dataclass(frozen=True)
 class JobSpec:
-    """runs: for each the folders of its streams and how many rows they have. limit: seconds."""
+    """runs: for each the folders of its streams and how many rows they have.
+
+    limit: seconds of each. checkpoint: seconds between two, 0 for none at all.
+    """
 
     query: str
     setup: str
@@ -33,11 +36,15 @@ class JobSpec:
     cores: int = 2
     limit: float = 300.0
     results: str = ""
+    checkpoint: float = 0.0
 
 
-def run(spec: JobSpec, log: Path) -> Iterator[dict[str, float | int | None]]:
+def run(spec: JobSpec, folder: Path) -> Iterator[dict[str, float | int | None]]:
+    """folder: for its log and checkpoints."""
     query = QUERIES[spec.query]
-    with cluster(jars(), settings(SETUPS[spec.setup], spec.cores), log) as flink:
+    kept = checkpoints(spec.checkpoint, folder / "checkpoints")
+    told = {**settings(SETUPS[spec.setup], spec.cores), **kept}
+    with cluster(jars(), told, folder / LOG) as flink:
         flink.tell(sink(query, Path(spec.results) if spec.results else None))
         for folders, rows in spec.runs:
             seconds = _seconds(flink, query, [Path(folder) for folder in folders], spec.limit)
@@ -59,9 +66,9 @@ def _seconds(flink: Cluster, query: Query, folders: list[Path], limit: float) ->
 
 def main(text: str) -> None:
     with tempfile.TemporaryDirectory(prefix="bench-flink-") as folder:
-        log = Path(folder) / "flink.log"
+        log = Path(folder) / LOG
         try:
-            for line in run(JobSpec(**json.loads(text)), log):
+            for line in run(JobSpec(**json.loads(text)), Path(folder)):
                 print(json.dumps(line), flush=True)
         except Exception:
             if log.exists():

@@ -59,6 +59,18 @@ SETUPS = {
 }
 
 
+def checkpoints(seconds: float, folder: Path) -> dict[str, str]:
+    """None with 0 seconds. A job does not wait for a last one after its end."""
+    if not seconds:
+        return {}
+    return {
+        "execution.checkpointing.interval": f"{seconds:g} s",
+        "execution.checkpointing.dir": folder.as_uri(),
+        "execution.checkpointing.incremental": "true",
+        "execution.checkpointing.checkpoints-after-tasks-finish": "false",
+    }
+
+
 def settings(setup: Setup, cores: int) -> dict[str, str]:
     slots = {"parallelism.default": str(cores), "taskmanager.numberOfTaskSlots": str(cores)}
     tuned = TUNED if setup.tuned else {}

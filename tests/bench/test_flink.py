@@ -10,6 +10,7 @@ import pytest
 
 from bench.answers import counted, differences
 from bench.data import Data, generated, paired
+from bench.flink import beside
 from bench.flink.contenders import (
     DUCKDB,
     ENGINES,
@@ -29,7 +30,7 @@ from bench.flink.memory import watched
 from bench.flink.queries import FLINK as TEXTS
 from bench.flink.queries import HOP, NEAR, QUERIES, ROWS
 from bench.flink.table import BEGIN, Beside, Row, cells, load, write_docs
-from bench.flink.tables import SETUPS, TYPES, insert, reading, settings, sink, sources
+from bench.flink.tables import SETUPS, TYPES, checkpoints, insert, reading, settings, sink, sources
 from bench.queries import OVER, TUMBLE, Query
 from bench.report import END, save
 from bench.run import Failed, RunSpec, answer
@@ -83,6 +84,13 @@ def test_setups() -> None:
     assert "pipeline.object-reuse" not in found["heap"]
     assert found["heap-tuned"]["table.exec.mini-batch.enabled"] == "true"
     assert {each["parallelism.default"] for each in found.values()} == {"2"}
+
+
+def test_checkpoints_are_taken_where_asked(tmp_path: Path) -> None:
+    assert checkpoints(0, tmp_path) == {}
+    found = checkpoints(2.5, tmp_path)
+    assert found["execution.checkpointing.interval"] == "2.5 s"
+    assert found["execution.checkpointing.dir"] == tmp_path.as_uri()
 
 
 def test_flinks_answer_is_read_as_it_writes_it(tmp_path: Path) -> None:
@@ -228,6 +236,43 @@ def test_a_page_without_the_mark_is_left(tmp_path: Path) -> None:
 def test_ratios_where_flink_was_not_through() -> None:
     found = _beside((FLINK, Measured(10, 50.0, slower=True)), (SQLWIN, Measured(10, 1_250.0)))
     assert [row[6] for row in cells(found.rows)] == ["", "above 25"]
+
+
+@pytest.fixture
+def canned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Nothing is measured: all have 10 rows/s but RocksDB, which fails. The file of the result."""
+
+    def measured(who: Contender, *_: object) -> Measured:
+        if who.way == "rocksdb":
+            raise Failed("no disk\nat all")
+        return Measured(100, 10.0)
+
+    monkeypatch.setattr(beside, "BUILD", tmp_path)
+    monkeypatch.setattr(beside, "measured", measured)
+    return tmp_path / "flink.json"
+
+
+def _run(result: Path, query: str, *more: str) -> Beside:
+    asked = ["--rows", "4000", "--batches", "1000", "--result", str(result), "--queries", query]
+    return beside.run(beside.options().parse_args([*asked, *more]))
+
+
+def test_what_fails_is_left_out_and_told(canned: Path) -> None:
+    found = _run(canned, "hop")
+    assert {row.contender.engine for row in found.rows} == {*ENGINES}
+    assert "rocksdb" not in {row.contender.way for row in found.rows}
+    assert found.failed == (f"Flink SQL, RocksDB, {HOP.title}, zipf keys: no disk",)
+    assert load(canned) == found
+
+
+def test_queries_can_be_added_to_the_last_result(canned: Path) -> None:
+    _run(canned, "hop")
+    _run(canned, "over", "--shapes", "uniform")
+    assert {row.query for row in load(canned).rows} == {"over"}
+    _run(canned, "over", "--shapes", "zipf", "--add")
+    _run(canned, "tumble", "--add")
+    found = [(row.query, row.shape) for row in load(canned).rows]
+    assert list(dict.fromkeys(found)) == [("tumble", "zipf"), ("over", "zipf"), ("over", "uniform")]
 
 
 def test_flink_that_cannot_be_had_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
