@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median_low
 
 from bench import soak
-from bench.answers import checked, expected
+from bench.answers import checked, counted
 from bench.data import RATE, SHAPES, Data, generated, paired
+from bench.flink import beside
 from bench.queries import QUERIES
-from bench.report import Line, Report, save, show, with_ratios, write_docs
+from bench.report import (
+    BUILD,
+    PAGE,
+    Line,
+    Report,
+    amount,
+    machine,
+    save,
+    say,
+    show,
+    with_ratios,
+    write_docs,
+)
 from bench.run import Failed, Outcome, RunSpec, once
 from bench.variants import VARIANTS, Variant
 
-HOME = Path(__file__).parents[1]
-BUILD = HOME / "build" / "bench"
 RESULT = BUILD / "result.json"
-PAGE = HOME / "docs" / "benchmarks.md"
 FULL, QUICK = 20_000_000, 2_000_000
 BATCHES, FILES_A_BATCH = 10, 4
 SLOW_SHARE = 5
@@ -69,7 +76,8 @@ def measured(arguments: argparse.Namespace, failures: list[str]) -> Report:
 def _report(arguments: argparse.Namespace, rows: int, batch: int, lines: list[Line]) -> Report:
     order = list(QUERIES)
     ordered = sorted(lines, key=lambda line: order.index(line.query))
-    return Report(_machine(arguments.cores), _data(rows, batch), with_ratios(ordered))
+    data = f"{amount(rows)}, {batch:,} rows a batch"
+    return Report(machine(arguments.cores), data, with_ratios(ordered))
 
 
 def _measured(
@@ -88,7 +96,7 @@ def _measured(
     try:
         outcome = _middle([_timed(spec, arguments.timeout) for _ in range(repeats)])
         if variant.way != "update":  # which emits a window as often as it changes
-            _counted(spec, outcome)
+            counted(spec, QUERIES[query], outcome)
     except Failed as failure:
         say(f"failed: {failure}")
         failures.append(variant.name)
@@ -111,19 +119,6 @@ def _middle(runs: list[Outcome]) -> Outcome:
     return runs[rates.index(median_low(rates))]
 
 
-def _counted(spec: RunSpec, outcome: Outcome) -> None:
-    """sqlwin also emits the closing row; for Spark it is still open, but for pairs."""
-    query = QUERIES[spec.query]
-    wanted = expected(query, spec.data)
-    closing = 1 if query.paired or VARIANTS[spec.variant].engine != "baselines" else 0
-    if outcome.emitted != wanted + closing or outcome.refused or outcome.read != spec.data.read:
-        raise Failed(
-            f"{spec.variant}, {spec.query} over {spec.data.shape} keys: "
-            f"{outcome.read:,} rows read, {outcome.emitted:,} results of {wanted:,}, "
-            f"{outcome.refused:,} refused"
-        )
-
-
 def _of(query: str, shape: str, rows: int, file_rows: int, rate: float = RATE) -> Data:
     made = paired if QUERIES[query].paired else generated
     return made(shape, rows, BUILD, file_rows, rate)
@@ -136,23 +131,6 @@ def _pairs(arguments: argparse.Namespace, shape: str) -> Iterator[tuple[str, Var
                 yield query, VARIANTS[name]
 
 
-def _machine(cores: int) -> str:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (
-        f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GB, "
-        f"{platform.system()}, Python {platform.python_version()}, local[{cores}]"
-    )
-
-
-def _data(rows: int, batch: int) -> str:
-    minutes = rows / RATE / 60
-    return f"{rows:,} rows, {minutes:.3g} minutes of event time, {batch:,} rows a batch"
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 def options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--rows", type=int, help=f"{FULL:,} by default")
@@ -162,6 +140,11 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=1_800.0, help="seconds of one run")
     parser.add_argument("--no-check", action="store_true", help="time without comparing answers")
+    parser.add_argument(
+        "--flink",
+        action="store_true",
+        help="beside Flink SQL; first: --flink --help has its options",
+    )
     parser.add_argument("--write-docs", action="store_true", help="the last result into docs/")
     for name, known in (("variants", VARIANTS), ("queries", QUERIES), ("shapes", SHAPES)):
         parser.add_argument(f"--{name}", nargs="+", choices=list(known), default=list(known))
@@ -171,4 +154,6 @@ def options() -> argparse.ArgumentParser:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["soak"]:
         sys.exit(soak.main(soak.options().parse_args(sys.argv[2:])))
+    if sys.argv[1:2] == ["--flink"]:
+        sys.exit(beside.main(beside.options().parse_args(sys.argv[2:])))
     sys.exit(main(options().parse_args()))

@@ -7,6 +7,8 @@ partitions as cores, no adaptive planning, memory for the driver, RocksDB for st
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +40,7 @@ def run(spec: RunSpec, query: Query, data: Data) -> Done:
     account = Account()
     spark.streams.addListener(account)
     events, *others = (read(spark, folder, spec.batch_files) for folder in data.folders)
-    results = joined(events, *others) if others else answers(events, query, spec.way)
+    results = JOINS[query.name](events, *others) if others else answers(events, query, spec.way)
     counted = results.observe("answers", F.count(F.lit(1)).alias(COUNTED))
     with tempfile.TemporaryDirectory(prefix="bench-") as checkpoint:
         running = (
@@ -102,15 +104,15 @@ def answers(events: DataFrame, query: Query, way: str) -> DataFrame:
     return results.withColumn(named, F.timestamp_millis(instant)).select(*query.columns)
 
 
-def windowed(events: DataFrame) -> DataFrame:
-    grouped = events.groupBy("key", F.window("ts", "1 minute")).agg(
+def windowed(events: DataFrame, size: str = "1 minute") -> DataFrame:
+    grouped = events.groupBy("key", F.window("ts", size, "1 minute")).agg(
         F.count(F.lit(1)).alias("n"), F.sum("value").alias("total"), F.max("value").alias("top")
     )
     return grouped.select("key", F.col("window.start").alias("window_start"), "n", "total", "top")
 
 
-def sessions(events: DataFrame) -> DataFrame:
-    window = F.session_window("ts", f"{GAP_SECONDS} seconds").alias("window")
+def sessions(events: DataFrame, gap: int = GAP_SECONDS) -> DataFrame:
+    window = F.session_window("ts", f"{gap} seconds").alias("window")
     grouped = events.groupBy("key", window).agg(
         F.count(F.lit(1)).alias("n"), F.sum("value").alias("total")
     )
@@ -127,15 +129,29 @@ def chained(events: DataFrame) -> DataFrame:
     return grouped.select("key", F.col("window.start").alias("window_start"), "n", "total", "top")
 
 
-def joined(events: DataFrame, others: DataFrame) -> DataFrame:
+def joined(
+    events: DataFrame, others: DataFrame, before: int = 0, after: int = JOIN_SECONDS
+) -> DataFrame:
+    """before, after: how many seconds the second row may be apart."""
     e, o = events.alias("e"), others.alias("o")
-    reach = F.expr(f"INTERVAL {JOIN_SECONDS} SECONDS")
-    near = F.col("o.ts").between(F.col("e.ts"), F.col("e.ts") + reach)
+    first = F.col("e.ts") - F.expr(f"INTERVAL {before} SECONDS")
+    last = F.col("e.ts") + F.expr(f"INTERVAL {after} SECONDS")
+    near = F.col("o.ts").between(first, last)
     pairs = e.join(o, (F.col("e.key") == F.col("o.key")) & near)
     return pairs.select("e.key", "e.value", "e.ts", "o.value", "o.ts").toDF(*JOIN.columns)
 
 
-BY_NAME = {TUMBLE.name: windowed, SESSION.name: sessions, CHAIN.name: chained}
+BY_NAME: dict[str, Callable[[DataFrame], DataFrame]] = {
+    TUMBLE.name: windowed,
+    SESSION.name: sessions,
+    CHAIN.name: chained,
+    "hop": partial(windowed, size="5 minutes"),
+    "session30": partial(sessions, gap=30),
+}
+JOINS: dict[str, Callable[[DataFrame, DataFrame], DataFrame]] = {
+    JOIN.name: joined,
+    "near": partial(joined, before=10, after=10),
+}
 
 
 def _into(results: DataFrame, folder: Path | None) -> DataStreamWriter:

@@ -29,7 +29,9 @@ class Query:
     """title: for people. columns: of the answer. sql, duckdb: the query itself.
 
     shapes: over which keys it runs. paired: it is of both streams, `events` and `others`,
-    and the rows that close them are in its answer, whoever gives it.
+    and the rows that close them are in its answer, whoever gives it. closing: how many results
+    these rows have. certain: `key, ts` of the rows whose answer does not depend on the order of
+    their peers, as DuckDB takes it; empty: all.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Query:
     duckdb: str
     shapes: tuple[str, ...] = ("zipf", "uniform")
     paired: bool = False
+    closing: int = 1
+    certain: str = ""
 
 
 TUMBLE = Query(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +14,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bench.data import RATE
 from bench.queries import QUERIES
 from bench.run import Outcome, outcome_of
 from bench.variants import PACKED, VARIANTS
 
+HOME = Path(__file__).parents[1]
+BUILD = HOME / "build" / "bench"
+PAGE = HOME / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- table: python -m bench --write-docs -->", "<!-- end of table -->"
 SHAPE_TITLES = {"zipf": "1,000 keys, Zipf", "uniform": "100,000 keys, uniform"}
 HEAD = (
@@ -63,26 +70,38 @@ def _rate(line: Line) -> float:
 
 
 def show(report: Report) -> None:
-    table = Table(title=f"{report.machine}\n{report.data}", title_justify="left")
-    for at, name in enumerate(HEAD):
-        table.add_column(name, justify="left" if at < 3 else "right")
-    for cells in _cells(report):
+    draw(f"{report.machine}\n{report.data}", HEAD, 3, _cells(report))
+
+
+def draw(title: str, head: Sequence[str], left: int, rows: Iterable[Sequence[str]]) -> None:
+    """left: how many of the first columns are words."""
+    table = Table(title=title, title_justify="left")
+    for at, name in enumerate(head):
+        table.add_column(name, justify="left" if at < left else "right")
+    for cells in rows:
         table.add_row(*cells)
     Console(width=160).print(table)
 
 
-def save(report: Report, path: Path) -> None:
+def save(report: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(asdict(report), indent=1), encoding="utf-8")
 
 
 def write_docs(report: Path, page: Path) -> None:
     """Put the saved report's table between the page's marks."""
-    text = page.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
+    found = load(report)
+    put(page, BEGIN, markdown(f"{found.machine}. {found.data}", HEAD, 3, _cells(found)))
+
+
+def put(page: Path, begin: str, lines: Iterable[str]) -> None:
+    """The lines in the place of what is between the mark `begin` and the next end of a table."""
+    before, mark, rest = page.read_text(encoding="utf-8").partition(begin)
+    if not mark:
+        raise ValueError(f"{page} has no line {begin}")
     _, _, after = rest.partition(END)
-    table = "\n".join(_markdown(load(report)))
-    page.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{after}", encoding="utf-8")
+    table = "\n".join(lines)
+    page.write_text(f"{before}{begin}\n\n{table}\n\n{END}{after}", encoding="utf-8")
 
 
 def load(path: Path) -> Report:
@@ -94,12 +113,14 @@ def _line(saved: dict[str, Any]) -> Line:
     return Line(**{**saved, "outcome": outcome_of(saved["outcome"])})
 
 
-def _markdown(report: Report) -> Iterator[str]:
-    yield f"{report.machine}. {report.data}"
+def markdown(
+    title: str, head: Sequence[str], left: int, rows: Iterable[Sequence[str]]
+) -> Iterator[str]:
+    yield title
     yield ""
-    yield "| " + " | ".join(HEAD) + " |"
-    yield "|---|---|---|--:|--:|--:|--:|--:|"
-    for cells in _cells(report):
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * left + "--:|" * (len(head) - left)
+    for cells in rows:
         yield "| " + " | ".join(cells) + " |"
 
 
@@ -124,3 +145,19 @@ def _times(line: Line) -> str:
     if line.variant == PACKED.name:
         return "1"
     return "" if line.ratio is None else f"{line.ratio:.1f} times as fast"
+
+
+def machine(cores: int) -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GB, "
+        f"{platform.system()}, Python {platform.python_version()}, local[{cores}]"
+    )
+
+
+def amount(rows: int) -> str:
+    return f"{rows:,} rows, {rows / RATE / 60:.3g} minutes of event time"
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

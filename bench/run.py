@@ -15,13 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.data import Data
 from bench.measure import Batch, Figures, figures
-from bench.queries import QUERIES
+from bench.queries import QUERIES, Query
 from bench.variants import VARIANTS
 
 
@@ -69,11 +70,11 @@ class Outcome:
     figures: Figures | None = None
 
 
-def once(spec: RunSpec, timeout: float = 1_800.0) -> Outcome:
+def once(spec: RunSpec, timeout: float = 1_800.0, module: str = "bench.once") -> Outcome:
     """Run in a fresh process; Failed with its last words where it fails."""
     text = json.dumps({**asdict(spec), "began": time.time()})
     with tempfile.TemporaryDirectory(prefix="bench-cwd-") as folder:
-        ended = _run([sys.executable, "-m", "bench.once", text], folder, timeout)
+        ended = ran([sys.executable, "-m", module, text], folder, timeout)
     lines = ended.stdout.strip().splitlines()
     if ended.returncode or not lines:
         raise Failed("\n".join(ended.stderr.strip().splitlines()[-15:]))
@@ -85,7 +86,7 @@ def outcome_of(saved: dict[str, Any]) -> Outcome:
     return Outcome(**{**saved, "figures": None if measured is None else Figures(**measured)})
 
 
-def _run(command: list[str], folder: str, timeout: float) -> subprocess.CompletedProcess[str]:
+def ran(command: list[str], folder: str, timeout: float) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
             command,
@@ -108,10 +109,10 @@ def _environment() -> dict[str, str]:
     return {**os.environ, **python, "PYTHONPATH": os.pathsep.join(path)}
 
 
-def answer(spec: RunSpec) -> Outcome:
+def answer(spec: RunSpec, queries: Mapping[str, Query] = QUERIES) -> Outcome:
     """Run in this process."""
     engine = importlib.import_module(f"bench.{VARIANTS[spec.variant].engine}")
-    done: Done = engine.run(spec, QUERIES[spec.query], spec.data)
+    done: Done = engine.run(spec, queries[spec.query], spec.data)
     measured = None if spec.results else figures(spec.began, done.batches)
     read = sum(batch.rows for batch in done.batches)
     return Outcome(done.emitted, done.refused, read, measured)
