@@ -122,9 +122,5 @@ def _differences(
     """
     zero = pl.lit(0, pl.Int64)
     until = rows.select(zero.append(v.cum_sum()).alias(name) for name, (v, _) in lanes.items())
-    lo, hi = pl.Series(frames.lo), pl.Series(frames.hi)
-    sums = until.select(
-        (pl.col(name).gather(hi) - pl.col(name).gather(lo)).cast(kept)
-        for name, (_, kept) in lanes.items()
-    )
-    return sums.get_columns()
+    sums = ((until[name], kept) for name, (_, kept) in lanes.items())
+    return [(each[frames.hi] - each[frames.lo]).cast(kept) for each, kept in sums]
