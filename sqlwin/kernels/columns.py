@@ -15,6 +15,9 @@ from functools import cache
 
 import polars as pl
 
+Value = bool | int | str | None
+DType = pl.DataType | type[pl.DataType]
+
 
 def beside(frame: pl.DataFrame, *columns: pl.Series) -> pl.DataFrame:
     """As `frame.with_columns(columns)`; they have the height of the frame."""
@@ -23,11 +26,11 @@ def beside(frame: pl.DataFrame, *columns: pl.Series) -> pl.DataFrame:
     return frame.hstack(list(columns))
 
 
-def constant(name: str, value: bool | int | str | None, dtype: pl.DataType, rows: int) -> pl.Series:
+def constant(name: str, value: Value, dtype: DType, rows: int) -> pl.Series:
     """The value in each of so many rows."""
     return _one(name, value, dtype).new_from_index(0, rows)
 
 
 @cache
-def _one(name: str, value: bool | int | str | None, dtype: pl.DataType) -> pl.Series:
+def _one(name: str, value: Value, dtype: DType) -> pl.Series:
     return pl.Series(name, [value], dtype)

@@ -68,12 +68,13 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
     blanks: a text of white space is NULL where the type is not one of text.
     """
     out: dict[str, pl.Series] = {}
+    came = {name: frame[name] for name in frame.columns}
     malformed: dict[int, str] = {}
     for column in columns:
-        if column.name not in frame.columns:
+        if column.name not in came:
             out[column.name] = pl.Series([None] * len(frame), dtype=polars_type(column.type))
             continue
-        given = frame[column.name]
+        given = came[column.name]
         with clocks_of(column.zone):
             out[column.name] = of_values(given, column.type)
         if out[column.name].null_count() == given.null_count():  # a NULL stays one
@@ -82,6 +83,8 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             malformed.setdefault(
                 at, f"{column.name} is {_shown(given, at)}, not {a_type(column.type)}"
             )
+    if frame.columns == list(out) and all(out[name] is came[name] for name in out):
+        return Conformed(frame, [])
     series = [values.alias(name) for name, values in out.items()]  # a dict is looked through
     return Conformed(pl.DataFrame(series), sorted(malformed.items()))
 
