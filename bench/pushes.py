@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
+from typing import Any
 
 import polars as pl
 
@@ -23,6 +24,8 @@ QUERIES = {
         MAX(v) OVER w AS most, AVG(v) OVER w AS mean FROM a
         WINDOW w AS (PARTITION BY k ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING)""",
 }
+QUERIES["tumble, dicts"] = QUERIES["tumble"]
+"""Its rows are pushed as dicts; those of the others as frames."""
 SIZES = {1: 200, 10: 200, 100: 60, 10_000: 10}
 """Rows of a push, and how many are counted."""
 WARM, KEYS, GAP = 10, 20, 50_000
@@ -40,7 +43,9 @@ def batches(size: int, count: int) -> Iterator[pl.DataFrame]:
 def seconds(kind: str, size: int, count: int) -> float:
     """Of the processor, for each row."""
     with sqlwin.query(QUERIES[kind]) as query:
-        pushed = list(batches(size, WARM + count))
+        pushed: list[Any] = list(batches(size, WARM + count))
+        if kind.endswith("dicts"):
+            pushed = [rows.to_dicts() for rows in pushed]
         for rows in pushed[:WARM]:
             query.push("a", rows)
         query.results()

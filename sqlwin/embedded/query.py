@@ -336,7 +336,8 @@ class EmbeddedQuery(QueryableState):
 
     def _run(self, step: Callable[[], Output]) -> None:
         """A step, and what follows from it. After a failure half of it may be done."""
-        edge = self._task.edge()
+        written = self._delivery.callback is not None  # else only `commit` and `flush` write
+        edge = self._task.edge() if written else None
         try:
             output = step()
         except Incomplete:
@@ -346,7 +347,7 @@ class EmbeddedQuery(QueryableState):
             raise
         self._outputs.add(output.results)
         self._error_rows.add(output.errors)
-        self._deliver(moved=self._task.edge() != edge)
+        self._deliver(moved=written and self._task.edge() != edge)
 
     def _deliver(self, moved: bool = False) -> None:
         """Send, and write after each sending; if something `moved`, in any case."""

@@ -16,7 +16,7 @@ from sqlwin.aggregates import SIGNATURES, signature
 from sqlwin.kernels import gather
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_each
+from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_row
 from sqlwin.kernels.frames import Frames
 from sqlwin.schema import Order, polars_type
 from tests.reference.kernels.aggregates import aggregate
@@ -316,7 +316,13 @@ def test_a_row_by_itself_has_the_accumulators_of_its_group(case: Case) -> None:
     def check(rows: list[Row], where: str | None) -> None:
         bound, table = case.bound(where), frame_of(rows, case.columns)
         by = (pl.col("key"), (pl.col("__ts") % 2).alias("half"))
-        group_by = GroupBy(by, lifted([bound]), lifted_each([bound]))
+        each = lifted_row([bound])
+
+        def group_of(row: pl.DataFrame) -> list[pl.Series]:
+            assert each is not None
+            return [*row.select(by), *each(row)]
+
+        group_by = GroupBy(by, lifted([bound]), None if each is None else group_of)
         for row in [table.clear(), *table.iter_slices(1)]:
             grouped, found = row.group_by(by).agg(bound.lift()), group_by(row)
             assert found.schema == grouped.schema
@@ -327,10 +333,10 @@ def test_a_row_by_itself_has_the_accumulators_of_its_group(case: Case) -> None:
 
 @pytest.mark.parametrize("case", [c for c in ALL if c.function in UNGROUPED], ids=str)
 def test_folds_of_which_a_row_by_itself_is_not_grouped(case: Case) -> None:
-    assert (lifted_each([case.bound("w")]) is None) == case.distinct
+    assert (lifted_row([case.bound("w")]) is None) == case.distinct
 
 
 def test_a_fold_that_has_to_be_grouped_groups_all() -> None:
     count, median = Case("count", ()).bound(None), Case("median", ("i8",)).bound(None)
-    assert lifted_each([count]) is not None
-    assert lifted_each([count, median]) is None
+    assert lifted_row([count]) is not None
+    assert lifted_row([count, median]) is None

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.errors import InputError
+from sqlwin.runtime.formats import python_values
 from sqlwin.runtime.rows.conform import conform, frame_of, unknown_columns
 from sqlwin.schema import TIMESTAMP, Column
 
@@ -158,3 +159,60 @@ def test_half_of_a_surrogate_pair_is_no_text() -> None:
 def test_names_of_columns_are_text() -> None:
     with pytest.raises(InputError, match="a column's name is a str, not 1"):
         frame_of([{1: "a"}], (Column("x", pa.int64()),))
+
+
+ALL_KINDS: list[Any] = [
+    *(None, True, 7, -(2**63), 2**63, 10**5000, 7.0, 7.5, float("nan"), "7", "tea", "a\ud800b"),
+    *(b"tea", Decimal("1.25"), date(2024, 1, 2), {"a": 1}, [1], {1}, pd.NaT),
+    datetime(2024, 1, 1, 9),
+    datetime(2024, 1, 1, 9, 0, 0, 7, tzinfo=timezone.utc),
+    datetime(2024, 1, 1, 9, tzinfo=timezone(timedelta(hours=5, seconds=1))),
+    datetime.min.replace(tzinfo=timezone(timedelta(hours=5))),
+    datetime.max.replace(tzinfo=timezone(timedelta(hours=-5))),
+    pd.Timestamp("2024-01-01T09:00:00.000000007Z"),
+    "2024-01-01T09:00:00Z",
+]
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        *(pa.int64(), pa.float64(), pa.string(), pa.bool_()),
+        *(TIMESTAMP, pa.date32(), pa.decimal128(10, 2)),
+    ],
+)
+def test_a_value_is_taken_or_not_whatever_stands_beside_it(type_: pa.DataType) -> None:
+    """Columns of one kind of values are made all at once, others value by value."""
+    columns = (Column("x", type_),)
+
+    def taken(*values: Any) -> list[tuple[str, bool]]:
+        found = conform(frame_of([{"x": value} for value in values], columns), columns)
+        malformed = dict(found.malformed)
+        shown = found.rows["x"].to_physical()
+        return [(repr(shown[at]), at in malformed) for at in range(len(values))]
+
+    alone = [taken(value)[0] for value in ALL_KINDS]
+    for value, expected in zip(ALL_KINDS, alone, strict=True):
+        for other, beside in zip(ALL_KINDS, alone, strict=True):
+            assert taken(value, other) == [expected, beside], (value, other)
+
+
+def test_dicts_of_one_kind_are_not_read_value_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    def used(*given: Any) -> None:
+        raise AssertionError("a value was read by itself")
+
+    monkeypatch.setattr(python_values, "_text", used)
+    at = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
+    rows = [{"k": "tea", "v": n, "ts": at, "text": "2024-01-01T09:00:00Z"} for n in range(3)]
+    columns = (
+        *(Column("k", pa.string()), Column("v", pa.int64())),
+        *(Column("ts", TIMESTAMP), Column("text", TIMESTAMP)),
+    )
+    found = conform(frame_of(rows, columns), columns)
+    assert found.rows.rows() == [("tea", n, at, at) for n in range(3)]
+
+
+@pytest.mark.parametrize("rows", [[{"a": 1}, {"b": 2}], [{"a": 1, "b": None}, {"b": 2}]])
+def test_dicts_of_different_names(rows: list[dict[str, int]]) -> None:
+    columns = (Column("a", pa.int64()), Column("b", pa.int64()))
+    assert conform(frame_of(rows, columns), columns).rows.rows() == [(1, None), (None, 2)]

@@ -14,7 +14,7 @@ order and grouping, and finishing gives the value of lifting all rows at once
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.kernels.columns import constant
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import among
 from sqlwin.schema import POSITION, Order
@@ -66,6 +67,12 @@ class FoldCall:
     def taking(self, value: pl.Expr) -> pl.Expr:
         """Only of the rows that take part, NULL values among them."""
         return value if self.where is None else value.filter(pl.col(self.where))
+
+    def argument(self, row: pl.DataFrame, position: int = 0) -> pl.Series:
+        """As `arg`, of one row."""
+        value = row[self.args[position]]
+        taken = self.where is None or row[self.where][0]
+        return value if taken else constant(value.name, None, value.dtype, 1)
 
     def taken(self, rows: pl.DataFrame) -> Mask:
         """Which rows take part."""
@@ -117,12 +124,14 @@ class Fold(ABC):
     def lift(self) -> list[pl.Expr]:
         """For `group_by(…).agg` over rows sorted by (__ts, __part, __seq)."""
 
-    def lift_each(self) -> list[pl.Expr] | None:
-        """What `lift` gives of a group of one row, as a function of the row, to the bit.
+    def lift_row(self, row: pl.DataFrame) -> list[pl.Series]:
+        """What `lift` gives of a group of this one row, to the bit; see `by_row`."""
+        raise NotImplementedError
 
-        None: not said here; the row is grouped then.
-        """
-        return None
+    @property
+    def by_row(self) -> bool:
+        """Whether `lift_row` says it; a row is grouped, else."""
+        return type(self).lift_row is not Fold.lift_row
 
     @abstractmethod
     def merge(self) -> list[pl.Expr]:
@@ -141,6 +150,10 @@ class Fold(ABC):
         return self.finish(self.over(rows, frames))
 
 
+OfRow = Callable[[pl.DataFrame], list[pl.Series]]
+"""Columns of one row."""
+
+
 @dataclass(frozen=True)
 class GroupBy:
     """GROUP BY whose expressions are made once, and which groups nothing where there is one row.
@@ -149,11 +162,11 @@ class GroupBy:
     hash it and hand it to a pool of threads: several times the work, and a wait where the machine
     is busy. Rows and types are those of `frame.group_by(by).agg(aggregates)`, to the bit.
 
-    by: of each row. each: what `aggregates` are of a group of one row, as a function of it; None
-    where that is not known.
+    by: of each row. each: all columns of the group of one row, as a function of it, with no query;
+    None where that is not known.
 
     >>> n = pl.col("n")
-    >>> sums = GroupBy((pl.col("k"),), (n.sum(),), (n.fill_null(0),))
+    >>> sums = GroupBy((pl.col("k"),), (n.sum(),), lambda row: [row["k"], row["n"]])
     >>> sums(pl.DataFrame({"k": ["a"], "n": [1]})).rows()
     [('a', 1)]
     >>> sums(pl.DataFrame({"k": ["a", "a"], "n": [1, None]})).rows()
@@ -162,12 +175,12 @@ class GroupBy:
 
     by: tuple[pl.Expr, ...]
     aggregates: tuple[pl.Expr, ...]
-    each: tuple[pl.Expr, ...] | None = None
+    each: OfRow | None = None
 
     def __call__(self, rows: pl.DataFrame) -> pl.DataFrame:
         """In no order of groups."""
         if rows.height == 1 and self.each is not None:
-            return rows.select_seq(*self.by, *self.each)
+            return pl.DataFrame(self.each(rows))
         return rows.group_by(*self.by).agg(*self.aggregates)
 
 
@@ -176,11 +189,11 @@ def lifted(folds: Sequence[Fold]) -> tuple[pl.Expr, ...]:
     return tuple(expr for fold in folds for expr in fold.lift())
 
 
-def lifted_each(folds: Sequence[Fold]) -> tuple[pl.Expr, ...] | None:
-    """Their accumulators of each row by itself; None where one fold has to be grouped."""
-    each = [fold.lift_each() for fold in folds]
-    known = [exprs for exprs in each if exprs is not None]
-    return tuple(expr for exprs in known for expr in exprs) if len(known) == len(each) else None
+def lifted_row(folds: Sequence[Fold]) -> OfRow | None:
+    """Their accumulators of one row by itself; None where one fold has to be grouped."""
+    if not all(fold.by_row for fold in folds):
+        return None
+    return lambda row: [column for fold in folds for column in fold.lift_row(row)]
 
 
 def counted(mask: Mask, frames: Frames) -> Ints:
@@ -192,11 +205,6 @@ def counted(mask: Mask, frames: Frames) -> Ints:
 def count_of(value: pl.Expr) -> pl.Expr:
     # Polars counts in UInt32, whose sums would stay in it
     return value.count().cast(pl.Int64)
-
-
-def is_one(value: pl.Expr) -> pl.Expr:
-    """`count_of` each row by itself."""
-    return value.is_not_null().cast(pl.Int64)
 
 
 def joint_mean(count: pl.Expr, mean: pl.Expr) -> pl.Expr:

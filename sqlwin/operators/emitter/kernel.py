@@ -28,6 +28,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from sqlwin.kernels.columns import constant
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, PENDING, STANDS, WORD
 from sqlwin.policies import Early, Late, Policy, end_of_period
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
@@ -76,6 +77,11 @@ def goes_out(values: Sequence[str]) -> pl.Expr:
     return pl.when(EXISTS).then(differs | full).otherwise(STANDS)
 
 
+def is_first(results: pl.DataFrame) -> bool:
+    """Whether all of them go out, and are first emissions: they hold rows, and none stands."""
+    return bool(results[EXISTS].all()) and not results[STANDS].any()
+
+
 def changelog(frame: pl.DataFrame, output: Iterable[str], pairs: bool) -> pl.DataFrame:
     """Emissions of results, in their order.
 
@@ -83,6 +89,8 @@ def changelog(frame: pl.DataFrame, output: Iterable[str], pairs: bool) -> pl.Dat
     `__exists`, `__word`, `__row_key`.
     """
     names, removed = list(output), not frame[EXISTS].all()
+    if is_first(frame):
+        return pl.DataFrame([*(frame[name] for name in names), *_inserted(frame)])
     last = pl.when(EXISTS).then(_op(pl.lit("+U"), pl.lit("+I"))).otherwise(pl.lit("-D"))
     emitted = frame.select(
         *(_last(frame, name) if removed else pl.col(name) for name in names),
@@ -97,6 +105,16 @@ def changelog(frame: pl.DataFrame, output: Iterable[str], pairs: bool) -> pl.Dat
     )
     both = pl.concat([retracted, emitted.with_row_index(LINE)])
     return both.sort(LINE, maintain_order=True).drop(LINE)
+
+
+def _inserted(frame: pl.DataFrame) -> list[pl.Series]:
+    """As `_change` of first emissions."""
+    return [
+        constant(OP, "+I", pl.String(), len(frame)),
+        frame[WORD].alias(EMIT),
+        (frame[REVISION] + 1).cast(pl.Int32).alias(REVISION),
+        frame[ROW_KEY],
+    ]
 
 
 def _op(update: pl.Expr, insert: pl.Expr) -> pl.Expr:

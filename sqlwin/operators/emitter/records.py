@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.columns import beside, constant
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.kernel import due
 from sqlwin.operators.emitter.schema import (
@@ -92,7 +93,7 @@ class ResultRecords:
         absent = {REVISION: -1, STANDS: False, FORCED: False}
         if records.is_empty():
             rest = {n: t for n, t in records.schema.items() if n not in self.identity}
-            return ids.with_columns(pl.lit(absent.get(n), t).alias(n) for n, t in rest.items())
+            return beside(ids, *(constant(n, absent.get(n), t, len(ids)) for n, t in rest.items()))
         on = list(self.identity)
         ids, records = whole(ids), whole(records)
         joined = ids.join(records, on=on, how="left", nulls_equal=True, maintain_order="left")

@@ -32,9 +32,10 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.kernels.columns import beside, constant
 from sqlwin.operators.contract import Stores, everything, timeout_at
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
-from sqlwin.operators.emitter.kernel import changelog, goes_out
+from sqlwin.operators.emitter.kernel import changelog, goes_out, is_first
 from sqlwin.operators.emitter.records import LATE, ResultRecords
 from sqlwin.operators.emitter.schema import DUE, EXISTS, FORCED, OLD, PENDING, STANDS, STORE, WORD
 from sqlwin.operators.state_queries import stated
@@ -140,7 +141,8 @@ class ResultLedger(ResultRecords):
         if ids.is_empty():
             return
         known = self.known(ids, stores)
-        yield where(known, ~known[FORCED]).with_columns(FULL.alias(WORD))
+        full = where(known, ~known[FORCED])
+        yield beside(full, constant(WORD, "full", pl.String(), len(full)))
         if self.policy.late is Late.NEVER:
             changed = known.filter(FORCED, pl.col(PENDING) > 0)
             yield changed.with_columns(pl.lit("late").alias(WORD))
@@ -198,7 +200,7 @@ class ResultLedger(ResultRecords):
             recorded = results if self.recorded else results.filter(known)
             went = self.revised(recorded.filter(goes))
             self.quiet(pl.concat([went, recorded.filter(~goes).select(went.columns)]), stores)
-        return self.changes(results.filter(goes))
+        return self.changes(results if is_first(results) else results.filter(goes))
 
     def cohort(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`results`, and what must go out with them."""
@@ -211,7 +213,8 @@ class ResultLedger(ResultRecords):
 
     def _now(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """With values and `__exists`; of what holds no row that which stands."""
-        there = self.results.valued(known, stores).with_columns(pl.lit(True).alias(EXISTS))
+        there = self.results.valued(known, stores)
+        there = beside(there, constant(EXISTS, True, pl.Boolean(), len(there)))
         if len(there) == len(known):
             return there
         empty_ = known.join(there, on=list(self.identity), how="anti", nulls_equal=True)

@@ -74,7 +74,7 @@ class Leaving:
 
         late: of the row store's columns, in any order, none of them there already.
         """
-        late = late.filter(pl.col(TS) < stores[ROWS].horizon)
+        late = where(late, late[TS] < stores[ROWS].horizon)
         if late.is_empty():
             return
         history = self.reading.history

@@ -58,7 +58,7 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_k
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import SIGN, effective, split, there, weighed
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS, where
+from sqlwin.schema import INSTANT, PART, PLACE, POSITION, REVISION, SEQ, TS, dropped, stacked, where
 from sqlwin.state.records import least
 
 __all__ = ["ROWS", "OverAggregator"]
@@ -248,8 +248,10 @@ class OverAggregator(Results):
             touched = self.retracting.filled(touched, again)
         if closed is not None:
             touched = self.retracting.closed(touched, closed)
-        before = (pl.col(FINAL) & ~pl.col(FILLED)) | pl.col(REOPENED)
-        known = self.ledger.before(touched.with_columns(before.alias(FINAL)), stores)
+        if len(touched):
+            before = (pl.col(FINAL) & ~pl.col(FILLED)) | pl.col(REOPENED)
+            touched = touched.with_columns(before.alias(FINAL))
+        known = self.ledger.before(touched, stores)
         stores[ROWS].put(weighed(batch, 1) if self.weighted else batch)
         for sums in self.reading.sums:
             sums.put(batch, stores)
@@ -280,7 +282,7 @@ class OverAggregator(Results):
         leaving = self.leaving.retired(self.ledger.pending(stores), stores)
         last = self.ledger.again(leaving, stores)
         self.leaving.leave(stores)
-        return pl.concat([full, last])
+        return stacked([full, last])
 
     def _become_full(self, watermark: int, stores: Stores) -> pl.DataFrame:
         closed = stores.watermark
@@ -343,7 +345,7 @@ class OverAggregator(Results):
         return emitted.with_columns(pl.col(FINAL).fill_null(removed))
 
     def _identities(self, rows: pl.DataFrame) -> pl.DataFrame:
-        known = rows.select(self.identity)
+        known = rows[list(self.identity)]
         return known.unique(maintain_order=True) if self.per_instant else known
 
     # State queries.
@@ -390,11 +392,11 @@ class OverAggregator(Results):
         if self.per_instant:
             rows = rows.unique(on, keep="last", maintain_order=True)
         if len(rows) == len(windows) and rows[on].equals(windows[on]):
-            return pl.concat([rows, windows.drop(on)], how="horizontal")
+            return rows.hstack(dropped(windows, *on))
         return rows.join(windows, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
     def presented(self, results: pl.DataFrame) -> pl.DataFrame:
-        ordered = results.sort(TS, PART, SEQ)
+        ordered = results.sort(TS, PART, SEQ) if len(results) > 1 else results
         if self.per_instant:
             ordered = ordered.with_columns(*self._window())
         return ordered.with_columns(self._row_key(ordered))
@@ -411,4 +413,8 @@ class OverAggregator(Results):
         if self.per_instant:
             names = (*self.calls[0].partition, "window_start", "window_end")
             return row_key({name: rows.schema[name] for name in names})
+        return self._key_of_row
+
+    @cached_property
+    def _key_of_row(self) -> pl.Expr:
         return row_key_at(self.stream)

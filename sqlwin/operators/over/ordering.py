@@ -97,11 +97,12 @@ def arrange(
 
 
 def _grouped(numbered: pl.DataFrame, partition: tuple[str, ...]) -> tuple[Ints, Ints]:
-    if not partition:
+    if not partition or numbered.is_empty():
         return numbered[AT].to_numpy().astype(np.int64), np.zeros(len(numbered), dtype=np.int64)
-    groups = numbered.group_by(partition, maintain_order=True).agg(AT)[AT]
-    runs = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
-    return groups.explode().to_numpy().astype(np.int64), runs
+    groups = numbered.group_by(partition, maintain_order=True).agg(AT)[AT].rechunk().to_arrow()
+    ends = groups.offsets.to_numpy()
+    order = groups.values.to_numpy()[ends[0] : ends[-1]].astype(np.int64)
+    return order, np.repeat(np.arange(len(groups)), np.diff(ends))
 
 
 def _columns(keys: Keys) -> list[str]:

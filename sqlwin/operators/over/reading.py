@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.columns import beside
 from sqlwin.kernels.frames import Mask
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.over.base_sums import ALL, FROM, ROWS, BaseSums
@@ -75,7 +76,8 @@ class Reading:
     def values(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """`rows`, in order, with the value of every call; of the history's those with `extra`."""
         if OLD_ROW not in rows.columns or not rows[OLD_ROW].any():
-            return rows.with_columns(**self._recent(rows, self.groups.calls, stores))
+            found = self._recent(rows, self.groups.calls, stores)
+            return beside(rows, *(values.alias(name) for name, values in found.items()))
         recent = rows.filter(~pl.col(OLD_ROW))
         recent = recent.with_columns(**self._recent(recent, self.groups.calls, stores))
         old = rows.filter(OLD_ROW)

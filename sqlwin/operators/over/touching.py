@@ -25,7 +25,7 @@ from sqlwin.operators.over.framing import changed
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.history import OLD_ROW
 from sqlwin.operators.over.reading import Reading, stored, which
-from sqlwin.schema import POSITION, TS
+from sqlwin.schema import POSITION, TS, empty
 from sqlwin.windows import Unit
 
 NEW = "__new"
@@ -52,10 +52,10 @@ class Touching:
         which makes its session longer.
         """
         if batch.is_empty():
-            none = stores[ROWS].layout.empty()
-            flag = np.zeros(0, dtype=np.bool_)
-            marks = dict.fromkeys((HELD, FILLED, REOPENED), flag)
-            return self._emitted(none, flag, flag.astype(np.int64), flag, marks)
+            types = stores[ROWS].layout.schema
+            known = {name: types[name] for name in self.identity}
+            booleans = dict.fromkeys((FINAL, HELD, FILLED, REOPENED), pl.Boolean())
+            return empty({**known, ADDED: pl.Int64(), **booleans})
         old = self._near(batch, stores).with_columns(pl.lit(False).alias(NEW))
         arrived = self.reading.history.extended(batch) if OLD_ROW in old.columns else batch
         flags = [pl.lit(True).alias(NEW), pl.lit(False).alias(OLD_ROW)]

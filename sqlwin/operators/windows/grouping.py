@@ -24,8 +24,9 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.kernels.columns import constant
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_each
+from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_row
 from sqlwin.kernels.panes import pane_of
 from sqlwin.schema import POSITION, SEQ, TS
 from sqlwin.windows.group import Aligned
@@ -105,14 +106,23 @@ class Lifting:
     @cached_property
     def _group_by(self) -> GroupBy:
         pane = pane_of(pl.col(TS), self.window).alias(PANE)
-        seq, each = pl.col(SEQ), lifted_each(self.folds)
+        seq, each = pl.col(SEQ), lifted_row(self.folds)
         extent = (seq.min().alias(FIRST), seq.max().alias(LAST), _counted(pl.len()))
-        of_one = (seq.alias(FIRST), seq.alias(LAST), _counted(pl.lit(1)))
         return GroupBy(
             (*map(pl.col, self.by.keys), pane),
             (*extent, *lifted(self.folds)),
-            None if each is None else (*of_one, *each),
+            None if each is None else lambda row: [*self._group_of(row), *each(row)],
         )
+
+    def _group_of(self, row: pl.DataFrame) -> list[pl.Series]:
+        """Keys, pane and extent of one row."""
+        seq, at = row[SEQ], pane_of(int(row[TS][0]), self.window)
+        return [
+            *(row[key] for key in self.by.keys),
+            pl.Series(PANE, [at], pl.Int64),
+            *(seq.alias(FIRST), seq.alias(LAST)),
+            constant(ROWS, 1, pl.Int64(), 1),
+        ]
 
 
 def _counted(rows: pl.Expr) -> pl.Expr:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.kernels.columns import constant
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import DEBEZIUM
 from sqlwin.plan.options.option import boolean
@@ -79,7 +79,7 @@ def _found(frame: pl.DataFrame, stream: Stream, warnings: tuple[str, ...] = ()) 
 
 def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) -> Decoded:
     lines = found.lines
-    part = pl.Series(PART, np.zeros(len(lines.rows), np.int32))
+    part = constant(PART, 0, pl.Int32(), len(lines.rows))
     rows = lines.rows.hstack([part, pl.Series(SEQ, lines.numbers + first)])
     if not lines.bad:
         return Decoded(rows, no_rejects(), found.warnings)

@@ -15,7 +15,8 @@ from __future__ import annotations
 import json
 import numbers
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, time
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -25,7 +26,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import InputError
-from sqlwin.instants import format_instant, from_datetime
+from sqlwin.instants import EPOCH, format_instant, from_datetime
 from sqlwin.runtime.formats.nested import DEEPEST, is_missing, too_deep
 from sqlwin.runtime.formats.texts import is_whole
 from sqlwin.runtime.rows.render import plain
@@ -50,17 +51,21 @@ _TEXTUAL = (str, bytes, bytearray, numbers.Real, Decimal, date, time, UUID, np.g
 _NESTED = (Mapping, list, tuple)
 _BITS = 10_000
 """Of an int; `str` refuses those of more than 4,300 digits, a Decimal none."""
+_MICROSECOND = timedelta(microseconds=1)
 _SURROGATES = ("utf-8", "surrogatepass")
 
 
 def column_of(values: Sequence[Any], type_: pa.DataType | None) -> pl.Series:
     """Of type Object where a value is foreign; then all are as they came, NULL those missing."""
-    if type_ is not None and all(map(_own(type_), values)):
-        try:
-            return pl.Series(values=values, dtype=polars_type(type_), strict=True)
-        except (pl.exceptions.PolarsError, TypeError, OverflowError, ValueError):
-            pass
+    kinds = set(map(type, values))  # a few, of however many values
+    kinds.discard(type(None))
+    typed = None if type_ is None else _typed(values, kinds, type_)
+    if typed is not None:
+        return typed
     nested = type_ is not None and pa.types.is_nested(type_)
+    if not nested and kinds == {str}:
+        with suppress(UnicodeEncodeError):
+            return pl.Series(values=values, dtype=pl.String)
     if nested or any(map(is_foreign, values)):
         return pl.Series(values=[_kept(value) for value in values], dtype=pl.Object)
     return _texts(values, type_)
@@ -93,22 +98,48 @@ def _texts(values: Sequence[Any], type_: pa.DataType | None) -> pl.Series:
     return pl.Series(values=texts, dtype=pl.String)
 
 
-def _own(type_: pa.DataType) -> Callable[[Any], bool]:
-    """Whether Polars may take a Python value for the type as it is; a bool is no number."""
-    kinds: list[tuple[Callable[[pa.DataType], bool], tuple[type, ...]]] = [
-        (pa.types.is_integer, (int,)),
-        (pa.types.is_float64, (float, int)),
-        (pa.types.is_string, (str,)),
-        (pa.types.is_binary, (bytes,)),
-    ]
-    own = next((types for holds, types in kinds if holds(type_)), ())
-    if pa.types.is_boolean(type_):
-        return lambda v: v is None or isinstance(v, bool)
-    if int in own:
-        return lambda v: (
-            v is None or (isinstance(v, own) and not (v is True or v is False or _is_huge(v)))
-        )
-    return lambda v: v is None or isinstance(v, own)
+def _typed(values: Sequence[Any], kinds: set[type], type_: pa.DataType) -> pl.Series | None:
+    """All of them as a column of the type, None where one is not of its own kind."""
+    try:
+        if kinds == {datetime} and pa.types.is_timestamp(type_):
+            return pl.Series(values=[_micros(value) for value in values]).cast(polars_type(type_))
+        if not all(_is_own(kind, type_) for kind in kinds) or _any_huge(values, kinds):
+            return None
+        return pl.Series(values=values, dtype=polars_type(type_), strict=True)
+    except (pl.exceptions.PolarsError, TypeError, OverflowError, ValueError):
+        return None
+
+
+_OWN: tuple[tuple[Callable[[pa.DataType], bool], tuple[type, ...]], ...] = (
+    (pa.types.is_integer, (int,)),
+    (pa.types.is_float64, (float, int)),
+    (pa.types.is_string, (str,)),
+    (pa.types.is_binary, (bytes,)),
+    (pa.types.is_boolean, (bool,)),
+)
+
+
+def _is_own(kind: type, type_: pa.DataType) -> bool:
+    """Whether Polars may take Python's values of a kind for the type as they are; a bool is no
+    number."""
+    own = next((types for holds, types in _OWN if holds(type_)), ())
+    return issubclass(kind, own) and (kind is not bool or bool in own)
+
+
+def _any_huge(values: Sequence[Any], kinds: set[type]) -> bool:
+    if not any(issubclass(kind, int) for kind in kinds):
+        return False
+    try:
+        return max(map(int.bit_length, values), default=0) > _BITS
+    except TypeError:  # others are among them
+        return any(map(_is_huge, values))
+
+
+def _micros(value: datetime | None) -> int | None:
+    """TypeError of a time without a zone: whose clocks show it, the column says."""
+    if value is None:
+        return None
+    return (value - EPOCH) // _MICROSECOND
 
 
 def _text(value: Any, type_: pa.DataType | None) -> str | bytes | None:

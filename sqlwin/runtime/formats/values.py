@@ -38,7 +38,9 @@ def of_values(given: pl.Series, type_: pa.DataType) -> pl.Series:
         given = given.cast(pl.String)
     if isinstance(given.dtype, pl.Datetime):
         given = _in_the_calendar(given)
-    if given.dtype == pl.Null or (given.dtype == dtype and not _has_instants(type_)):
+    if given.dtype == dtype and not (dtype.is_nested() and _has_instants(type_)):
+        return given
+    if given.dtype == pl.Null:
         return given.cast(dtype)
     if given.dtype == pl.String and not dtype.is_nested():
         return of_texts(given, type_)

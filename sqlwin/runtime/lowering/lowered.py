@@ -91,7 +91,7 @@ class Lowered:
         """Whether both halves of a change are emitted."""
         return self.derives or self.query.retracts
 
-    @property
+    @cached_property
     def policy(self) -> Policy | None:
         """Of its window, None where it has none."""
         return window_policy(self.query.plan)

@@ -69,7 +69,8 @@ class OutputProjection:
             return self.nothing()
         passing = self._filtered(emitted)
         projected = self._computed(passing, "the select list", self.query.output)
-        named = projected.rename(self._called)
+        named = projected.clone()  # no query, as a `rename` is one
+        named.columns = [self._called.get(name, name) for name in projected.columns]
         return named if named.schema == self.schema else named.cast(self.schema)  # type: ignore[arg-type]
 
     def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:

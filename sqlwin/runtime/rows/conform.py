@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -67,12 +68,13 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
     blanks: a text of white space is NULL where the type is not one of text.
     """
     out: dict[str, pl.Series] = {}
+    came = {name: frame[name] for name in frame.columns}
     malformed: dict[int, str] = {}
     for column in columns:
-        if column.name not in frame.columns:
+        if column.name not in came:
             out[column.name] = pl.Series([None] * len(frame), dtype=polars_type(column.type))
             continue
-        given = frame[column.name]
+        given = came[column.name]
         with clocks_of(column.zone):
             out[column.name] = of_values(given, column.type)
         if out[column.name].null_count() == given.null_count():  # a NULL stays one
@@ -81,6 +83,8 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             malformed.setdefault(
                 at, f"{column.name} is {_shown(given, at)}, not {a_type(column.type)}"
             )
+    if frame.columns == list(out) and all(out[name] is came[name] for name in out):
+        return Conformed(frame, [])
     series = [values.alias(name) for name, values in out.items()]  # a dict is looked through
     return Conformed(pl.DataFrame(series), sorted(malformed.items()))
 
@@ -200,6 +204,32 @@ def _none(values: Any) -> list[Any]:
 
 def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:
     """Dicts as columns, each of its declared type where all values fit, else of text."""
+    values = _values_alike(rows)
+    if values is None:
+        values = _values(rows)
+    types = {column.name: column.type for column in columns}
+    if not values:
+        return pl.DataFrame({c.name: column_of([None] * len(rows), c.type) for c in columns})
+    return pl.DataFrame(
+        [column_of(each, types.get(name)).alias(name) for name, each in values.items()]
+    )
+
+
+def _values_alike(rows: Sequence[Any]) -> dict[str, list[Any]] | None:
+    """By name, of dicts that have the same names; None where they are not all such."""
+    if set(map(type, rows)) != {dict} or len(set(map(len, rows))) > 1:
+        return None
+    names = list(rows[0])
+    if set(map(type, names)) != {str}:
+        return None
+    try:
+        return {name: list(map(itemgetter(name), rows)) for name in names}
+    except KeyError:
+        return None
+
+
+def _values(rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """By name, in the order in which names come; NULL where a row has not one."""
     for at, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise InputError(f"row {at} is not a dict but {type(row).__name__}")
@@ -207,8 +237,4 @@ def _from_dicts(rows: Sequence[Any], columns: Schema) -> pl.DataFrame:
     for name in names:
         if not isinstance(name, str):
             raise InputError(f"a column's name is a str, not {name!r}")
-    types = {column.name: column.type for column in columns}
-    data = {name: column_of([row.get(name) for row in rows], types.get(name)) for name in names}
-    if not data:
-        return pl.DataFrame({c.name: column_of([None] * len(rows), c.type) for c in columns})
-    return pl.DataFrame(data)
+    return {name: [row.get(name) for row in rows] for name in names}

@@ -51,8 +51,8 @@ class Extreme(Fold):
     def lift(self) -> list[pl.Expr]:
         return [self._of(self.call.arg()).alias(self.columns[0])]
 
-    def lift_each(self) -> list[pl.Expr]:
-        return [self.call.arg().alias(self.columns[0])]
+    def lift_row(self, row: pl.DataFrame) -> list[pl.Series]:
+        return [self.call.argument(row).alias(self.columns[0])]
 
     def merge(self) -> list[pl.Expr]:
         return [self._of(pl.col(self.columns[0]))]

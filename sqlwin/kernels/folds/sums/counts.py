@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, counted, is_one
+from sqlwin.kernels.columns import constant
+from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, counted
 from sqlwin.kernels.frames import Frames
 
 
@@ -29,8 +30,10 @@ class Count(Fold):
     def lift(self) -> list[pl.Expr]:
         return [self._lifted().alias(self.columns[0])]
 
-    def lift_each(self) -> list[pl.Expr]:
-        return [self._of_each().alias(self.columns[0])]
+    def lift_row(self, row: pl.DataFrame) -> list[pl.Series]:
+        taken = self.call.where is None or bool(row[self.call.where][0])
+        some = taken and not (self.call.args and row[self.call.args[0]].null_count())
+        return [constant(self.columns[0], int(some), pl.Int64(), 1)]
 
     def merge(self) -> list[pl.Expr]:
         return [pl.col(self.columns[0]).sum()]
@@ -41,13 +44,6 @@ class Count(Fold):
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
         mask = self.call.present(rows) if self.call.args else self.call.taken(rows)
         return pl.DataFrame({self.columns[0]: counted(mask, frames)})
-
-    def _of_each(self) -> pl.Expr:
-        if self.call.args:
-            return is_one(self.call.arg())
-        if self.call.where is None:
-            return pl.lit(1, pl.Int64)
-        return pl.col(self.call.where).fill_null(False).cast(pl.Int64)
 
     def _lifted(self) -> pl.Expr:
         if self.call.args:

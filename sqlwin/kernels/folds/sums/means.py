@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels import exact
+from sqlwin.kernels.columns import constant
 from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.sums.sums import Sum, attempted
 from sqlwin.kernels.frames import Mask
@@ -49,6 +50,11 @@ class Paired(FoldCall):
 
     def arg(self, position: int = 0) -> pl.Expr:
         return pl.when(pl.col(self.args[1]).is_not_null()).then(super().arg(position))
+
+    def argument(self, row: pl.DataFrame, position: int = 0) -> pl.Series:
+        value = super().argument(row, position)
+        other = row[self.args[1]].null_count()
+        return constant(value.name, None, value.dtype, 1) if other else value
 
     def present(self, rows: pl.DataFrame, position: int = 0) -> Mask:
         return super().present(rows, 0) & super().present(rows, 1)

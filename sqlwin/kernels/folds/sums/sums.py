@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 import pyarrow as pa
@@ -24,7 +25,7 @@ class Sum(Fold):
 
     call: FoldCall
 
-    @property
+    @cached_property
     def total(self) -> Total:
         return Total(self.call)
 
@@ -40,8 +41,8 @@ class Sum(Fold):
     def lift(self) -> list[pl.Expr]:
         return self.total.lift()
 
-    def lift_each(self) -> list[pl.Expr]:
-        return self.total.lift_each()
+    def lift_row(self, row: pl.DataFrame) -> list[pl.Series]:
+        return self.total.lift_row(row)
 
     def merge(self) -> list[pl.Expr]:
         return self.total.merge()

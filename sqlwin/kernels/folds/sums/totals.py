@@ -17,14 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from sqlwin.kernels import exact
+from sqlwin.kernels.columns import constant
 from sqlwin.kernels.dyadic import ADD, fold_frames
-from sqlwin.kernels.folds.base import FoldCall, count_of, counted, is_one
+from sqlwin.kernels.folds.base import FoldCall, count_of, counted
 from sqlwin.kernels.frames import Frames
 
 Lane = tuple[str, pl.Expr, "pl.DataType | type[pl.DataType]"]
@@ -61,14 +63,22 @@ class Total:
         )
         return [*sums, count]
 
-    def lift_each(self) -> list[pl.Expr]:
-        count = is_one(self.call.arg()).alias(self.call.named("count"))
-        values = (
-            # no sum: that of a frame makes 0.0 of -0.0, that of a group does not
-            value.fill_null(0).cast(kept).alias(self.call.named(what))
-            for what, value, kept in self.lanes()
-        )
-        return [*values, count]
+    def lift_row(self, row: pl.DataFrame) -> list[pl.Series]:
+        value = self.call.argument(row)
+        missing = value.null_count()
+        count = constant(self.call.named("count"), 1 - missing, pl.Int64(), 1)
+        if missing:
+            return [*(constant(name, 0, kept, 1) for name, kept in self._kept), count]
+        if not value.dtype.is_decimal():  # no sum: that of a frame makes 0.0 of -0.0
+            ((name, kept),) = self._kept
+            wide = value.cast(pl.Int128) if kept == exact.LANE else value
+            return [wide.cast(kept).alias(name), count]
+        lanes = (v.cast(kept).alias(self.call.named(what)) for what, v, kept in self.lanes())
+        return [*row.select_seq(*lanes).get_columns(), count]
+
+    @cached_property
+    def _kept(self) -> tuple[tuple[str, pl.DataType | type[pl.DataType]], ...]:
+        return tuple((self.call.named(what), kept) for what, _, kept in self.lanes())
 
     def merge(self) -> list[pl.Expr]:
         return [pl.col(column).sum() for column in self.columns]
@@ -122,9 +132,5 @@ def _differences(
     """
     zero = pl.lit(0, pl.Int64)
     until = rows.select(zero.append(v.cum_sum()).alias(name) for name, (v, _) in lanes.items())
-    lo, hi = pl.Series(frames.lo), pl.Series(frames.hi)
-    sums = until.select(
-        (pl.col(name).gather(hi) - pl.col(name).gather(lo)).cast(kept)
-        for name, (_, kept) in lanes.items()
-    )
-    return sums.get_columns()
+    sums = ((until[name], kept) for name, (_, kept) in lanes.items())
+    return [(each[frames.hi] - each[frames.lo]).cast(kept) for each, kept in sums]
