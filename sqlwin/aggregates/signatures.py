@@ -69,8 +69,8 @@ SIGNATURES: tuple[Signature, ...] = (
         Signature(name, (2, 2), results.double, LINE, f"{name.upper()}(y, x)")
         for name in REGRESSIONS
     ),
-    Signature("first", (1, 1), results.same, "anything", "FIRST(value)"),
-    Signature("last", (1, 1), results.same, "anything", "LAST(value)"),
+    Signature("first", (1, 1), results.same, "anything", "FIRST(value)", sorts=True),
+    Signature("last", (1, 1), results.same, "anything", "LAST(value)", sorts=True),
     Signature(
         "nth_value", (1, 1), results.same, "anything", "NTH_VALUE(value, 2)", params=(Param.COUNT,)
     ),

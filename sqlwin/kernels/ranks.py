@@ -10,9 +10,15 @@ and binary go by their bytes. Equal values have equal ranks, from 0 without gaps
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+from sqlwin.schema import Order
+
+ROW = "__row"
 
 
 def ranked(values: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:
@@ -26,6 +32,22 @@ def ranked(values: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:
     codes = np.empty(len(values), dtype=np.int64)
     codes[order.to_numpy()] = np.cumsum(new) - 1
     return codes, ascending.filter(pl.Series(new))
+
+
+def arranged(rows: pl.DataFrame, order: Sequence[Order]) -> npt.NDArray[np.int64]:
+    """The numbers of the rows in the order of ORDER BY; ties stay as they stand.
+
+    >>> arranged(pl.DataFrame({"x": [1, None, 1, 2]}), [Order("x", descending=True)]).tolist()
+    [1, 3, 0, 2]
+    """
+    keys = rows.select(list(dict.fromkeys(key.column for key in order))).with_row_index(ROW)
+    found = keys.sort(
+        *(key.column for key in order),
+        descending=[key.descending for key in order],
+        nulls_last=[key.nulls_last for key in order],
+        maintain_order=True,
+    )
+    return found[ROW].cast(pl.Int64).to_numpy()
 
 
 def _looked_up(values: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:

@@ -99,6 +99,8 @@ CASES = [
     Case("collect_list", ("i8",), distinct=True, order=(Order("s", nulls_last=True),)),
     *(Case("collect_list", (c,), limit=2) for c in ORDERED),
     *(Case("collect_list", ("i8",), order=(Order(c),), limit=3) for c in ORDERED),
+    *(Case("first", ("s",), order=(Order(c), Order("i8", descending=True))) for c in ORDERED),
+    Case("first", ("i8",), order=(Order("f64", descending=True, nulls_last=True), Order("s"))),
     Case("collect_list", ("i8",), order=(Order("s"), Order("f64", descending=True)), limit=2),
     Case("collect_list", ("s",), order=(Order("i8", descending=True, nulls_last=True),), limit=1),
     Case("collect_list", ("i8",), distinct=True, order=(Order("s", nulls_last=True),), limit=2),

@@ -29,14 +29,17 @@ def _distinct(*calls: tuple[str, str]) -> list[Call]:
     return [(function, (arg,), (), True, (), None) for function, arg in calls]
 
 
-INCREMENTAL = _plain(
-    ("count",), ("count", "i"), ("sum", "i"), ("sum", "d"), ("sum", "f"), ("avg", "i"),
-    ("avg", "d"), ("avg", "f"), ("try_sum", "d"),
-    ("min", "i"), ("max", "d"), ("max", "f"), ("min", "k"),
-    ("max", "ts"), ("min", "b"), ("stddev_samp", "i"), ("var_pop", "f"), ("first", "i"),
-    ("last", "k"), ("bool_and", "b"), ("bool_or", "b"), ("arg_min", "k", "i"),
-    ("arg_max", "i", "f"), ("product", "f"), ("product", "i"),
-)  # fmt: skip
+INCREMENTAL = [
+    *_plain(
+        ("count",), ("count", "i"), ("sum", "i"), ("sum", "d"), ("sum", "f"), ("avg", "i"),
+        ("avg", "d"), ("avg", "f"), ("try_sum", "d"),
+        ("min", "i"), ("max", "d"), ("max", "f"), ("min", "k"),
+        ("max", "ts"), ("min", "b"), ("stddev_samp", "i"), ("var_pop", "f"), ("first", "i"),
+        ("last", "k"), ("bool_and", "b"), ("bool_or", "b"), ("arg_min", "k", "i"),
+        ("arg_max", "i", "f"), ("product", "f"), ("product", "i"),
+    ),
+    ("first", ("i",), (), False, (Order("k"), DESCENDING), None),
+]  # fmt: skip
 PAIRS = [
     *_plain(("covar_samp", "i", "f"), ("covar_pop", "d", "i"), ("corr", "i", "f")),
     *_with(("nth_value", "i", 2), ("nth_last", "k", 1), ("nth_last", "i", 3)),

@@ -34,6 +34,7 @@ _ARG_MIN = "arg_min_null({x}, ({y}, us, seq)) FILTER (WHERE {y} IS NOT NULL){{ov
 _ARG_MAX = "arg_max_null({x}, ({y}, -us, -seq)) FILTER (WHERE {y} IS NOT NULL){{over}}"
 _LISTED = "coalesce(list({x} ORDER BY {by}us, seq) FILTER (WHERE {x} IS NOT NULL){{over}}, [])"
 _NEAREST = "(list({x} ORDER BY {y}{down}, us, seq) FILTER (WHERE {y} IS NOT NULL){{over}})[1:2]"
+_IN_ORDER = "(list(k ORDER BY {by}, us, seq) FILTER (WHERE {y} IS NOT NULL){{over}})[1]"
 _LIMITED = _LISTED.replace("{x}", "k") + "[1:2]"
 _LEAST = "list(i ORDER BY f NULLS LAST, us, seq) FILTER (WHERE i IS NOT NULL){over}[1]"
 _JOINED = (
@@ -58,6 +59,8 @@ PLAIN = [
     _pair("LAST(k)", _LAST.format(x="k")),
     _pair("ARG_MIN(k, i)", _ARG_MIN.format(x="k", y="i")),
     _pair("MAX_BY(i, f)", _ARG_MAX.format(x="i", y="f")),
+    _pair("FIRST(k ORDER BY i, f DESC)", _IN_ORDER.format(by="i, f DESC NULLS LAST", y="i")),
+    _pair("LAST_VALUE(k ORDER BY b, i)", _IN_ORDER.format(by="b DESC, i DESC NULLS LAST", y="b")),
 ]  # fmt: skip
 PAIRS = [
     *_same("COVAR_SAMP(i, f)", "COVAR_POP(d, i)"),

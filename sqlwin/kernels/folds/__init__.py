@@ -89,7 +89,7 @@ FOLDS: dict[str, Make] = {
     ),
     "regr_avgy": lambda call: mean_of_pairs(call, 0),
     "regr_avgx": lambda call: mean_of_pairs(call, 1),
-    "first": _in("picks.first_last", "AtEdge", last=False),
+    "first": _in("picks.first_last", "first"),
     "last": _in("picks.first_last", "AtEdge", last=True),
     "nth_value": _in("picks.ends", "Nth", last=False),
     "nth_last": _in("picks.ends", "Nth", last=True),

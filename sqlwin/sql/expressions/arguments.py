@@ -48,7 +48,7 @@ def arguments(
     if known.name == "count":
         given = _counted(given)
     _refuse_star(given, node, known, run)
-    if given.order and within is None and not (known.sorts or known.name in ("first", "last")):
+    if given.order and within is None and not known.sorts:
         by_time = known.name in ("nth_value", "nth_last")
         why = "its rows go by event time" if by_time else "no order changes its value"
         message = f"{written_name(node, run)} takes no ORDER BY: {why}"

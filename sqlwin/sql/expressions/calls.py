@@ -31,7 +31,14 @@ from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.arguments import Arguments, Constant, arguments
 from sqlwin.sql.expressions.engine import aggregate_names
 from sqlwin.sql.expressions.registered import registered
-from sqlwin.sql.expressions.scalars import Expr, function_names, place, word, written_name
+from sqlwin.sql.expressions.scalars import (
+    Expr,
+    function_names,
+    not_null,
+    place,
+    word,
+    written_name,
+)
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.text import ast
 
@@ -109,20 +116,30 @@ def _checked(
             legal = f"{call.function.example}, without DISTINCT"
             raise QueryError(message, place(node, run), legal=legal)
         call = replace(call, distinct=call.function.distinct is Distinct.CHANGES)
-    return _extreme(call, node, run) if call.order else call
+    return _in_order(call) if call.order else call
 
 
-def _extreme(call: AggregateCall, node: Expr, run: ast.Run) -> AggregateCall:
-    """FIRST(x ORDER BY y) is the x of the least y; rows where y is NULL take no part."""
+def _in_order(call: AggregateCall) -> AggregateCall:
+    """FIRST(x ORDER BY y) is MIN_BY(x, y): a row whose y is NULL takes no part.
+
+    LAST is the first in the reversed order, so that of a tie both have the first row by position.
+    """
     if call.function.name not in ("first", "last"):
         return call
     key, *more = call.order
-    if more:
-        message = f"{written_name(node, run)} is ordered by one column"
-        raise QueryError(message, place(more[0], run), legal="FIRST(name ORDER BY value)")
-    least = (call.function.name == "first") != bool(key.args.get("desc"))
-    function = aggregate("arg_min" if least else "arg_max")
-    return replace(call, function=function, args=(*call.args, key.this), order=())
+    last = call.function.name == "last"
+    if not more:
+        least = last == bool(key.args.get("desc"))
+        function = aggregate("arg_min" if least else "arg_max")
+        return replace(call, function=function, args=(*call.args, key.this), order=())
+    order = tuple(_reversed(key) if last else key for key in call.order)
+    where = exp.and_(*(copied(part) for part in (call.where, not_null(key.this)) if part))
+    return replace(call, function=aggregate("first"), where=where, order=order)
+
+
+def _reversed(key: exp.Ordered) -> exp.Ordered:
+    down, first = key.args.get("desc"), key.args.get("nulls_first")
+    return exp.Ordered(this=key.this, desc=not down, nulls_first=not first)
 
 
 # --- what stands around a function ---------------------------------------------------

@@ -36,7 +36,8 @@ def mirrored(call: AggregateCall, frame: Frame, node: Expr, over: Over) -> Expr:
     """The value of a call for a window in descending order; frame: mirrored already."""
     name = call.function.name
     if name not in _IN_ORDER or call.order:
-        return over.column(with_function(call, _MIRRORED.get(name, name)), frame, named=True)
+        called = call if call.order else with_function(call, _MIRRORED.get(name, name))
+        return over.column(called, frame, named=True)
     texts = all(isinstance(param, str) for param in call.params)
     if name in _OF_PLACES or call.distinct or call.limit is not None or not texts:
         raise _without_order(call, node, over.run)

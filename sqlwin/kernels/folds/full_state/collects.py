@@ -26,11 +26,9 @@ from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.full_state.base import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import chunks, listed
-from sqlwin.kernels.ranks import ranked
+from sqlwin.kernels.ranks import arranged, ranked
 from sqlwin.kernels.wavelet import previous
 from sqlwin.schema import Order, polars_type
-
-ROW = "__row"
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,8 @@ class Collect(Kept):
         """Where each row stands in the order of ORDER BY; None: where it is."""
         if not self.call.order:
             return None
-        by = [key.column for key in self.call.order]
-        rows = rows.select(by).with_row_index(ROW).with_columns(pl.lit(0).alias(OWNER))
         places = np.empty(len(rows), dtype=np.int64)
-        places[self._sorted(rows, OWNER, by)[ROW].to_numpy()] = np.arange(len(rows))
+        places[arranged(rows, self.call.order)] = np.arange(len(rows))
         return places
 
     def _sorted(self, rows: pl.DataFrame, owner: str, by: list[str]) -> pl.DataFrame:

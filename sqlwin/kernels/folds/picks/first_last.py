@@ -4,10 +4,12 @@
 |---------|-------|------|
 | `value` | the argument's | the chosen row's value, which may be NULL |
 | `by`    | of the second argument | what it was chosen by; ARG_MIN and ARG_MAX only |
+| `by0`, `by1`, … | of the keys | of ORDER BY, if there is one |
 | `ts`, `part`, `seq` | Int64, Int32, Int64 | its position; NULL: no row yet |
 
-FIRST and LAST choose by position and take NULLs as they are. ARG_MIN and ARG_MAX
-pass over rows whose second argument is NULL, and take the first row of a tie.
+FIRST and LAST choose by position and take NULLs as they are, FIRST with an ORDER BY the first row
+in that order. ARG_MIN and ARG_MAX pass over rows whose second argument is NULL. Of a tie all take
+the first row by position.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.folds.full_state.base import PLACE, position
 from sqlwin.kernels.folds.picks.extremes import MIN_INT, extreme
 from sqlwin.kernels.frames import Frames, Ints, Mask
-from sqlwin.kernels.ranks import ranked
+from sqlwin.kernels.ranks import arranged, ranked
+
+_FIRST, _LAST = [False] * len(PLACE), [True] * len(PLACE)
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,10 @@ class Pick(Fold):
         return accumulators[self.call.named("value")].alias(self.call.name)
 
     def merge(self) -> list[pl.Expr]:
-        by, down = self.order()
+        by, down, last = self.order()
         # a part with no row has no position, and must not come first
         return [
-            pl.col(column).sort_by(by, descending=down, nulls_last=True).first()
+            pl.col(column).sort_by(by, descending=down, nulls_last=last).first()
             for column in self.columns
         ]
 
@@ -63,8 +67,11 @@ class Pick(Fold):
         return kept.select(pl.all().gather(pl.lit(chosen)))
 
     @abstractmethod
-    def order(self) -> tuple[list[pl.Expr], list[bool]]:
-        """What accumulators are sorted by, which of it descending; the first one stays."""
+    def order(self) -> tuple[list[pl.Expr], list[bool], list[bool]]:
+        """What accumulators are sorted by, which of it descending, which with NULL last.
+
+        The first one stays.
+        """
 
     @abstractmethod
     def rows_of(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
@@ -84,8 +91,8 @@ class AtEdge(Pick):
             for what, rows in taking
         ]
 
-    def order(self) -> tuple[list[pl.Expr], list[bool]]:
-        return [self.kept(what) for what, _ in PLACE], [self.last] * len(PLACE)
+    def order(self) -> tuple[list[pl.Expr], list[bool], list[bool]]:
+        return [self.kept(what) for what, _ in PLACE], [self.last] * len(PLACE), _LAST
 
     def rows_of(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         mask = self.call.taken(rows)
@@ -94,6 +101,49 @@ class AtEdge(Pick):
         else:
             found = np.append(_first_from(mask), len(mask))[frames.lo]
         return _where(found, (found >= frames.lo) & (found < frames.hi))
+
+
+@dataclass(frozen=True)
+class InOrder(Pick):
+    """FIRST(x ORDER BY a, b)."""
+
+    def sources(self) -> list[tuple[str, pl.Expr]]:
+        value, *place = super().sources()
+        keys = ((f"by{n}", pl.col(key.column)) for n, key in enumerate(self.call.order))
+        return [value, *keys, *place]
+
+    def lift(self) -> list[pl.Expr]:
+        # rows come by position, so it need not be compared
+        by = [self.call.taking(pl.col(key.column)) for key in self.call.order]
+        down, last = self._ways()
+        return [
+            self.call.taking(source)
+            .sort_by(by, descending=down, nulls_last=last, maintain_order=True)
+            .first()
+            .alias(self.call.named(what))
+            for what, source in self.sources()
+        ]
+
+    def order(self) -> tuple[list[pl.Expr], list[bool], list[bool]]:
+        by = [self.kept(what) for what, _ in self.sources()[1:]]
+        down, last = self._ways()
+        return [self.kept("seq").is_null(), *by], [False, *down, *_FIRST], [True, *last, *_LAST]
+
+    def _ways(self) -> tuple[list[bool], list[bool]]:
+        keys = self.call.order
+        return [key.descending for key in keys], [key.nulls_last for key in keys]
+
+    def rows_of(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
+        mask, order = self.call.taken(rows), arranged(rows, self.call.order)
+        places = np.empty(len(rows), dtype=np.int64)
+        places[order] = np.arange(len(rows))
+        keys = np.where(mask, places, MIN_INT.identity[0])
+        least = np.minimum(fold_frames(MIN_INT, (keys,), frames)[0], len(rows))
+        return _where(np.append(order, -1)[least], counted(mask, frames) > 0)
+
+
+def first(call: FoldCall) -> Pick:
+    return InOrder(call) if call.order else AtEdge(call, last=False)
 
 
 @dataclass(frozen=True)
@@ -115,9 +165,9 @@ class ByArg(Pick):
             chosen = (by == extreme(by, self.call.arg_types[1], self.greatest)).arg_max()
         return [source.get(chosen).alias(self.call.named(what)) for what, source in self.sources()]
 
-    def order(self) -> tuple[list[pl.Expr], list[bool]]:
+    def order(self) -> tuple[list[pl.Expr], list[bool], list[bool]]:
         place = [self.kept(what) for what, _ in PLACE]
-        return [self.kept("by"), *place], [self.greatest, False, False, False]
+        return [self.kept("by"), *place], [self.greatest, *_FIRST], [True, *_LAST]
 
     def rows_of(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         """The least (rank, row) of each frame, in one int64: rank * rows + row."""
