@@ -117,7 +117,8 @@ class Policy:
     behind that of its input, so that what is emitted once is final. since: an instant up to
     which windows were retired under another `retain`, which a checkpoint had. ignores: LATE NEVER
     beside a RETAIN of time: what comes late within it is counted. retention: how long past its
-    end a window can be queried, where that is longer than it can be corrected.
+    end a window can be queried, where that is longer than it can be corrected. discards: an
+    emission of a window holds what came since its last one, and takes nothing back.
     """
 
     retain: int | None
@@ -137,6 +138,7 @@ class Policy:
     ignores: bool = field(default=False, repr=False)  # follows from the other clauses
     retention: int | None = field(default=None, repr=False)  # changes no result
     early_once: bool = field(default=False, repr=False, metadata=ADDED)
+    discards: bool = field(default=False, repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         kept = (self.retain, self.retention, self.hold)
@@ -147,6 +149,8 @@ class Policy:
             raise ValueError(f"EARLY EVERY n ROWS needs at least 1, got {self.early_rows}")
         if self.retain_rows is not None and self.retain_rows < 1:
             raise ValueError(f"RETAIN n ROWS needs at least 1, got {self.retain_rows}")
+        if self.discards and (self.retain_rows, self.retention, self.ttl) != (None, None, None):
+            raise ValueError(f"what is discarded is not counted, queried or kept in {self}")
 
     @property
     def ttls(self) -> dict[str, Ttl]:

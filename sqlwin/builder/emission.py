@@ -4,6 +4,8 @@
 "EMIT EARLY EVERY INTERVAL '10 seconds' LATE ON UPDATE"
 >>> emission(early="10 seconds", early_rows=100, once=True)
 "EMIT EARLY EVERY INTERVAL '10 seconds' OR 100 ROWS ONCE"
+>>> emission(changes=True, discarding=True)
+'EMIT CHANGES DISCARDING'
 >>> emission(final=True)
 'EMIT FINAL'
 """
@@ -25,6 +27,7 @@ def emission(
     changes: bool = False,
     early_rows: int | None = None,
     once: bool = False,
+    discarding: bool = False,
 ) -> str:
     """See `QueryBuilder.emit`."""
     if early is None and (early_rows is not None or once):
@@ -38,7 +41,7 @@ def emission(
         parts.append(f"TIMEOUT {duration(timeout)}")
     if late is not None:
         parts.append("LATE NEVER" if _is(late, NEVER) else f"LATE {_when(late)}")
-    parts += ["FINAL"] * final + ["CHANGES"] * changes
+    parts += ["FINAL"] * final + ["CHANGES"] * changes + ["DISCARDING"] * discarding
     if not parts:
         raise InputError("emit says when: early=…, late=…, timeout=…, final=True or changes=True")
     return f"EMIT {' '.join(parts)}"

@@ -194,15 +194,16 @@ class QueryBuilder:
         changes: bool = False,
         early_rows: int | None = None,
         once: bool = False,
+        discarding: bool = False,
     ) -> QueryBuilder:
         """When results are emitted.
 
         early, late: every so long, "on update"; early: every so many rows, too; late: "never".
         early_rows: or so many rows, whichever comes first. once: early but once.
         timeout: silence after which a window is full. final: once, when nothing can change it.
-        changes: with each change.
+        changes: with each change. discarding: an emission holds what came since the last one.
         """
-        given = (early, late, on_close, timeout, final, changes, early_rows, once)
+        given = (early, late, on_close, timeout, final, changes, early_rows, once, discarding)
         return self._policy("EMIT", emission(*given))
 
     def retain(self, length: Duration | None = None, *, rows: int | None = None) -> QueryBuilder:

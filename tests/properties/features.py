@@ -6,6 +6,7 @@
 |---|---|
 | `early`, `timeout` | EMIT EARLY …, ON CLOSE TIMEOUT |
 | `rows` | RETAIN n ROWS |
+| `discards` | DISCARDING |
 | `endless` | a plan whose policy retains for ever |
 | `cumulate`, `whole`, `sets` | CUMULATE, GROUP BY without a window, GROUPING SETS |
 | `calendars` | windows of a calendar's periods, here of microseconds in UTC |
@@ -32,7 +33,7 @@ from hypothesis import strategies as st
 
 T = TypeVar("T")
 WORDS = """early timeout rows endless cumulate calendars whole sets frames exclude orders values
-pairs sketches analytic qualify top ranks replays sessions chains ttl"""
+pairs sketches analytic qualify top ranks replays sessions chains ttl discards"""
 ALL = frozenset(WORDS.split())
 LANDED: frozenset[str] = ALL
 

@@ -41,6 +41,13 @@ def policies() -> st.SearchStrategy[Policy]:
     return st.builds(_policy, st.sampled_from(kept), st.sampled_from(LATE), _firing(), _timeouts())
 
 
+def discarding() -> st.SearchStrategy[Policy]:
+    """Of windows of event time that are grouped: each emission holds what came since the last."""
+    kept = RETAINED + ([{"retain": None}] if has("endless") else [])
+    rest = st.sampled_from(LATE), _firing(), _timeouts(), st.just({"discards": True})
+    return st.builds(_policy, st.sampled_from(kept), *rest)
+
+
 def counted() -> st.SearchStrategy[Policy]:
     """Of windows of messages: none is late, and past ones are kept to be queried."""
     kept = [{"retain": 0}, {"retain": 0, "retain_rows": 3}]

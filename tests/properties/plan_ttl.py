@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sqlwin.plan.ir.nodes import Node
 from sqlwin.plan.properties.facts import (
     counts,
+    unranked,
     window_of,
 )
 from sqlwin.policies import Cleanup, Ttl, TtlTime, Update, Visibility
@@ -25,10 +26,11 @@ CLEANUPS = [
 
 @st.composite
 def lived(draw: st.DrawFn, plan: Node) -> Node:
-    """The plan, one in four with a TTL; none with what a restore cleans, for hosts restart."""
+    """The plan, one in four of those that may have a TTL with one; none with what a restore cleans,
+    for hosts restart."""
     window = window_of(plan)
     assert window is not None
-    if not has("ttl") or draw(st.integers(0, 3)):
+    if unranked(window).policy.discards or not has("ttl") or draw(st.integers(0, 3)):
         return plan
     times = [TtlTime.PROCESSING] if counts(window) else list(TtlTime)
     made = st.builds(

@@ -24,7 +24,7 @@ from sqlwin.windows.frames import Exclude, Frame
 from sqlwin.windows.group import Aligned, Calendar, CalendarWindow, Cumulate, Hop, Session, Whole
 from tests.properties.features import has
 from tests.properties.plan_calls import aggregates
-from tests.properties.plan_policies import counted, policies, rankings
+from tests.properties.plan_policies import counted, discarding, policies, rankings
 
 Window = WindowAggregate | OverAggregate | TopN | WindowRank
 FUNCTIONS = st.sampled_from(["row_number", "rank", "dense_rank"])
@@ -52,7 +52,7 @@ def groups(draw: DrawFn, stream: Stream) -> WindowAggregate:
         window=draw(_group_windows()),
         keys=keys,
         aggregates=tuple(draw(aggregates(stream.schema))),
-        policy=draw(policies()),
+        policy=draw(policies() | discarding() if has("discards") else policies()),
         sets=draw(_sets(keys)),
     )
 

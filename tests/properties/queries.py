@@ -14,6 +14,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from tests.properties import (
     query_chains,
+    query_deltas,
     query_groups,
     query_nested,
     query_over_groups,
@@ -48,6 +49,7 @@ def questions() -> SearchStrategy[Question]:
     if has("orders") and has("analytic"):
         kinds += [_case(query_overs.timeless, by_hours())]  # RETAIN n ROWS is refused there
     kinds += [chained(), chained(), over_groups()] if has("chains") else []
+    kinds += [_case(query_deltas.combined, by_hours())] if has("discards") else []
     return st.one_of(kinds)
 
 

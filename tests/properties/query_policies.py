@@ -23,6 +23,16 @@ def by_hours() -> st.SearchStrategy[str]:
     return _timed(RETAINED[:1])
 
 
+def discarding() -> st.SearchStrategy[str]:
+    """The same, of which each emission holds what came since the last."""
+    return by_hours().map(_discarding)
+
+
+def _discarding(policies: str) -> str:
+    emit, _, kept = policies.rpartition("\n")
+    return f"{emit or 'EMIT'} DISCARDING\n{kept}"
+
+
 @st.composite
 def _timed(draw: st.DrawFn, retained: list[str]) -> str:
     kept = draw(st.sampled_from(retained))

@@ -142,7 +142,11 @@ def _combined(window: Unranked, stream: Stream) -> bool:
     if isinstance(window.window, Session):
         return False
     whole = any(full_state(aggregate) for aggregate in window.aggregates)
-    return not whole and window.policy.retain_rows is None and not replayed(stream)
+    return (
+        not (whole and not window.policy.discards)
+        and window.policy.retain_rows is None
+        and not replayed(stream)
+    )
 
 
 def _state(window: Unranked) -> Iterator[str]:
@@ -152,6 +156,8 @@ def _state(window: Unranked) -> Iterator[str]:
     elif isinstance(window, WindowAggregate) and isinstance(window.window, Whole):
         if keeps_messages(window) or reappears(window):
             yield "all messages of the stream are kept, so state grows for ever"
+        elif window.policy.discards and window.keys:
+            yield "how often each key was sent is kept, so state grows with keys"
         elif window.keys:
             yield "the aggregates of every key are kept, so state grows with keys"
         yield from map(_NO_WINDOW.format, _window_keys(window))

@@ -38,8 +38,10 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import (
+    full_state,
     keeps_messages,
 )
+from sqlwin.policies import Policy
 from sqlwin.windows import Unit
 from sqlwin.windows.group import CalendarWindow, Cumulate, Session, Whole
 
@@ -86,8 +88,7 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):
         yield from _session(window.window, window.partition, bool(window.sets))
     yield f"Message key: {_message_key(window)}"
-    if policy.early is not None:
-        yield f"Early: {early(policy)}"
+    yield from _before_full(policy)
     held = f", {format_duration(policy.hold)} later" * bool(policy.hold)
     yield f"Full: {_full(window)}{held}"
     sent = "what waits is sent" if isinstance(window, TopN) else "open windows are sent full"
@@ -156,7 +157,8 @@ def _operator(window: Unranked) -> str:
             return "aggregator, the rows of each instant"
         if window.per_row:
             return f"rows of {_kind(window)}"
-        state = "full state" if keeps_messages(window) else "incremental"
+        whole = keeps_messages(window) or any(map(full_state, window.aggregates))
+        state = "full state" if whole else "incremental"
         return f"aggregator, {state}; {_kind(window)}"
     if window.by_arrival:
         return "aggregator, sliding window of messages"
@@ -211,6 +213,8 @@ def _message_key(window: WindowAggregate | OverAggregate | TopN | MatchRecognize
         return "timestamp, offset"
     if isinstance(window, MatchRecognize) or window.per_row:
         return "timestamp, offset"
+    if window.policy.discards:
+        return "none: what was sent is not kept"
     if not keeps_messages(window):
         return "none: incremental"
     if not counts(window):
@@ -219,6 +223,13 @@ def _message_key(window: WindowAggregate | OverAggregate | TopN | MatchRecognize
 
 
 # --- policies -------------------------------------------------------------------------
+
+
+def _before_full(policy: Policy) -> Iterator[str]:
+    if policy.early is not None:
+        yield f"Early: {early(policy)}"
+    if policy.discards:
+        yield "Discarding: an emission holds what came since the window's last one"
 
 
 def _full(window: WindowAggregate | OverAggregate | TopN | MatchRecognize) -> str:

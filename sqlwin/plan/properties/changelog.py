@@ -64,6 +64,8 @@ def revises(plan: Node) -> bool:
         return (counts(plan) and not arriving(plan)) or _pads_or_corrects(plan)
     if isinstance(plan, OverAggregate) and plan.by_arrival:
         return False  # each message fills its window
+    if plan.policy.discards:
+        return False  # each emission is of other rows
     policy, session = plan.policy, isinstance(plan, WindowAggregate) and _session(plan)
     revised = policy.early is not None or policy.late is not Late.NEVER
     return revised or policy.timeout is not None or session
@@ -108,10 +110,10 @@ def _corrected(plan: Node) -> int | None:
         return found.policy.retain if found.instants else _stays(found)
     if isinstance(found, Join) and found.stays is not None:
         return 0
-    if not isinstance(found, Join) and not changing(found):
-        return 0
     policy = window_policy(found)
     assert policy is not None
+    if not isinstance(found, Join) and not changing(found) and not policy.discards:
+        return 0
     return policy.retain
 
 
@@ -192,6 +194,12 @@ def refuse_weighted(window: Window, span: Span | None = None) -> None:
             f"a window by itself {message}: it is a relation already",
             span,
             legal="a window of ISTREAM(SELECT …), or GROUP BY and joins over its rows",
+        )
+    if policy.discards:
+        raise QueryError(
+            f"DISCARDING {message}: what was sent is not taken back",
+            span,
+            legal="EMIT FINAL or DISCARDING in the query below; EMIT without DISCARDING",
         )
     if policy.expired is Expired.EMIT:
         raise QueryError(

@@ -31,6 +31,8 @@ def full_state(aggregate: Aggregate) -> bool:
 
 def keeps_messages(window: WindowAggregate) -> bool:
     """Whether rows themselves are stored, besides accumulators."""
+    if window.policy.discards:
+        return False
     if any(full_state(aggregate) for aggregate in window.aggregates):
         return True
     not_invertible = [each for each in window.aggregates if not is_invertible(each, window)]

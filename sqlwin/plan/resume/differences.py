@@ -44,6 +44,7 @@ _CALLED = {
     "columns": "the columns",
     "computed": "the computed columns",
     "delay": "the delay of the watermark",
+    "discards": "DISCARDING",
     "early": "EARLY",
     "early_period": "the period of EARLY",
     "early_rows": "the rows of EARLY",

@@ -149,6 +149,10 @@ class Assembly:
         place = PLACE if window.per_row else {}  # first, for ties go by it
         keys = {**place, **{key: below[key] for key in window.keys}}
         rest = (self._folds(window), _values(window), window.policy, self.filtered, window.sets)
+        if window.policy.discards:
+            from sqlwin.operators.windows.discarding import DiscardingAggregator
+
+            return DiscardingAggregator(self.stream, by, below, keys, *rest)
         made = WindowAggregator(self.stream, by, below, keys, *rest)
         return replace(made, per_row=window.per_row, weighted=self.weighted)
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Stream, WindowAggregate
-from sqlwin.plan.properties.changelog import lateness
+from sqlwin.plan.properties.changelog import changing, lateness, refuse_weighted
 from sqlwin.policies import Policy
 from sqlwin.sql.expressions.scalars import Expr, column, parsed
 from sqlwin.sql.over.above import aliased, no_over
@@ -30,6 +30,7 @@ from sqlwin.sql.select.grouping_sets import grouping_sets
 from sqlwin.sql.select.keys import aliases, key_sets, keys
 from sqlwin.sql.sources.from_clause import filtering, narrowed
 from sqlwin.sql.text import ast
+from sqlwin.sql.windows.discarding import BARE, RANKED, discarding, refuse_discarding
 from sqlwin.sql.windows.policies import by_order, counted, final, of_sessions, queried, unending
 from sqlwin.sql.windows.sessions import OpenSession
 from sqlwin.sql.windows.sliding import over_result, sliding
@@ -83,7 +84,7 @@ def grouped(
     partition_keys = () if window.session is not None else partition
     operator = Operator(
         window,
-        _policy(select.policies, window, stream),
+        discarding(select.policies, window, lambda rest: _policy(rest, window, stream)),
         tuple(dict.fromkeys(partition)),
         _counted_where(grouping, select.where) if window.counts else None,
         () if sets is None else key_sets(grouping, sets, items, partition_keys),
@@ -95,9 +96,14 @@ def grouped(
     if window.frame is not None and window.counts and stream.of:
         grouping.ranks.refuse_sliding()
         return _over_result(grouping, operator, window.frame, columns, having, select)
+    if not grouping.aggregates:
+        refuse_discarding(select.policies, BARE)
     base = _operator(grouping, operator)
+    if operator.policy.discards and isinstance(base, WindowAggregate) and changing(base.input):
+        refuse_weighted(base, select.policies.discarding)
     if grouping.ranks.spec is None:
         return Relation(base, columns, (), having, select.having or select.items[0])
+    refuse_discarding(select.policies, RANKED)
     refuse_filtered(having, select.having or select.items[0])
     ranked = grouping.ranks.over(base)
     return Relation(ranked, columns, (), qualify, select.qualify or select.items[0])

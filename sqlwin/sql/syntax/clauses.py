@@ -77,6 +77,7 @@ def policies(clauses: dict[str, Clause]) -> ast.Policies:
         changes=span.get("CHANGES"),
         as_relation=value.get("CHANGES", False),
         final=span.get("FINAL"),
+        discarding=span.get("DISCARDING"),
         retain=next((k for k in retained if isinstance(k, ast.Duration)), None),
         retain_rows=next((k for k in retained if isinstance(k, ast.Count)), None),
         retention=value.get("RETENTION"),
@@ -115,6 +116,18 @@ _CONTRADICTIONS = (
         "LATE",
         "EMIT CHANGES is EARLY ON UPDATE and LATE ON UPDATE; LATE says it again",
         "EMIT CHANGES, or EMIT EARLY ON UPDATE LATE …",
+    ),
+    (
+        "FINAL",
+        "DISCARDING",
+        "EMIT FINAL sends each window once, so nothing of it is sent before to be discarded",
+        "EMIT FINAL, or EMIT EARLY … DISCARDING",
+    ),
+    (
+        "DISCARDING",
+        "ACCUMULATING",
+        "an emission holds what came since the last, DISCARDING, or all, ACCUMULATING",
+        "either of them",
     ),
 )
 

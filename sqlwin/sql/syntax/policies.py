@@ -81,6 +81,9 @@ class PolicyRules(Transformer[Token, Any]):
     def final(self, meta: Meta, children: Children) -> Clause:
         return Clause("FINAL", None, meta_span(meta))
 
+    def accumulation(self, meta: Meta, children: Children) -> Clause:
+        return Clause(key_of(children[0]), None, meta_span(meta))
+
     def retain(self, meta: Meta, children: Children) -> Clause:
         amounts = [c for c in children if isinstance(c, ast.Duration | ast.Count)]
         for kind, what in ((ast.Duration, "duration"), (ast.Count, "number of rows")):

@@ -348,7 +348,8 @@ class Expired:
 class Policies:
     """What the clauses EMIT, RETAIN, RETENTION and EXPIRED say.
 
-    changes, final: EMIT CHANGES and FINAL. as_relation: EMIT CHANGES AS RELATION.
+    changes, final: EMIT CHANGES and FINAL. as_relation: EMIT CHANGES AS RELATION. discarding: an
+    emission holds what came since the last one.
     """
 
     early: Early | None = None
@@ -358,6 +359,7 @@ class Policies:
     changes: Span | None = None
     as_relation: bool = False
     final: Span | None = None
+    discarding: Span | None = None
     retain: Duration | None = None
     retain_rows: Count | None = None
     retention: Duration | None = None

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 from sqlwin.errors import QueryError
 from sqlwin.policies import Early, Expired, Late, Policy
 from sqlwin.sql.text import ast
+from sqlwin.sql.windows.discarding import refuse_discarding
 from sqlwin.sql.windows.window import Window
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
@@ -32,6 +33,7 @@ def policy(
 
     grace: ksqlDB's, which is RETAIN. early: what holds where the query says nothing of it.
     """
+    refuse_discarding(given)
     retain = _retain(given, grace)
     if retain is None and given.retain_rows is None and None not in (length, lateness):
         retain = max(length, lateness)  # type: ignore[type-var]
@@ -73,6 +75,7 @@ def counted(given: ast.Policies, slides: bool) -> Policy:
     if _emits(given.expired):
         message = "EXPIRED EMIT makes a session of an expired row, and in ROWS none expires"
         raise QueryError(message, given.expired.span, legal="EXPIRED EMIT of sessions of time")
+    refuse_discarding(given)
     _retain(given, None)
     _late(given)
     soon = {"timeout": _timeout(given), **_early(given, None)}
@@ -149,7 +152,7 @@ def extent_of(frames: Iterable[Frame]) -> int | None:
 def emits(given: ast.Policies) -> bool:
     """Whether an EMIT is given."""
     clause = (given.early, given.late, given.on_close, given.timeout, given.changes, given.final)
-    return any(part is not None for part in clause)
+    return any(part is not None for part in (*clause, given.discarding))
 
 
 def retains(given: ast.Policies) -> bool:

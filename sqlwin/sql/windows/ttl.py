@@ -39,6 +39,7 @@ from sqlwin.plan.properties.facts import (
     scans,
     sources_of,
     streams_of,
+    unranked,
     with_policy,
 )
 from sqlwin.plan.properties.stores import keeps_keys
@@ -158,6 +159,9 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
     if isinstance(window, WindowedRelation):
         message = "a TTL of a window by itself: its rows are kept until they leave it"
         raise QueryError(message, legal="a shorter window, or no TTL")
+    if not isinstance(window, Join) and unranked(window).policy.discards:
+        message = "a TTL of DISCARDING: a forgotten window would number its deltas anew"
+        raise QueryError(message, legal="RETAIN a duration, or no TTL")
     untimed = any(scan.stream.ts is None for scan in scans(window) if isinstance(scan, Scan))
     if ttl.time is TtlTime.EVENT and (arriving(window) or untimed):
         message = f"{PREFIX}.time = event needs a window of event time"

@@ -21,17 +21,19 @@ from typing import Any
 
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
 from tests.reference.definitions.sessions import replaces
-from tests.reference.definitions.window import Window
+from tests.reference.definitions.window import Position, Window
 
 Values = dict[str, Any]
 
 
 @dataclass
 class Emitted:
-    """last: of each row_key the revision, and the values unless they were retracted."""
+    """last: of each row_key the revision, and the values unless they were retracted. told: the rows
+    that were in the window then."""
 
     last: dict[str, tuple[int, Values | None]] = field(default_factory=dict)
     vanished: dict[str, Window] = field(default_factory=dict)
+    told: dict[str, frozenset[Position]] = field(default_factory=dict)
 
     def values(self, row_key: str) -> Values | None:
         """What is out under it."""
@@ -49,6 +51,15 @@ class Emitted:
         update = {**values, OP: "+U", REVISION: revision + 1, **change}
         retraction = {**old, OP: "-U", REVISION: revision, **change}
         return [retraction, update] if update_before else [update]
+
+    def delta(self, window: Window, values: Values, emit: str) -> Values:
+        """DISCARDING: the emission of what came into a window since its last; each is a row of its
+        own, under a row_key that ends with its number."""
+        self.told[window.row_key] = window.held
+        (record,) = self.change(window, values, emit)
+        number = record[REVISION]
+        self.last[window.row_key] = (number, None)
+        return {**record, ROW_KEY: f"{window.row_key[:-1]},{number}]"}
 
     def vanish(self, gone: Iterable[Window], there: Iterable[str]) -> list[Window]:
         """Those of `gone` that are out, and so are to be retracted.

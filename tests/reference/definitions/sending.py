@@ -5,7 +5,7 @@ The words are those of `tests.reference.operator`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from tests.reference.definitions.book import Book
 from tests.reference.definitions.emitted import Emitted
 from tests.reference.definitions.families import Families
 from tests.reference.definitions.sessions import replaces
-from tests.reference.definitions.window import Window, comparable
+from tests.reference.definitions.window import Window, comparable, position
 from tests.reference.kernels.rows import Row
 
 
@@ -37,6 +37,8 @@ class Sender(Book):
         """apart: late ones whose own turn comes next. What goes out late with them is `late`, and
         what makes room for them."""
         keys = {w.row_key: w for w in windows}
+        if self.policy.discards:
+            return self._records(list(self._deltas(keys.keys(), emit)))
         late = [w for w in self.windows.values() if self.late(w) and w not in apart]
         chosen = {w.row_key: w for w in self.emitted.with_rivals(list(keys.values()), late)}
         for key in chosen.keys() & self.empty.keys():
@@ -57,6 +59,16 @@ class Sender(Book):
         words = [emit if w.row_key in chosen else self._word(w) for w in gone]
         alone = [self._retracted(w, word) for w, word in zip(gone, words, strict=True)]
         return self._records([*alone, *records])
+
+    def _deltas(self, keys: Collection[str], emit: str) -> Iterator[dict[str, Any]]:
+        """DISCARDING: of each window the rows that were in no emission of it, if there are any."""
+        for window in [w for key, w in self.windows.items() if key in keys]:
+            self.waiting.pop(window.row_key, None)
+            new = window.held - self.emitted.told.get(window.row_key, frozenset())
+            rows = [row for row in self.taken if position(row) in new]
+            for delta in self.definition.windows(rows):
+                if delta.row_key == window.row_key:
+                    yield self.emitted.delta(window, delta.values(), emit)
 
     def _word(self, window: Window) -> str:
         return "late" if self.late(window) else "early"
