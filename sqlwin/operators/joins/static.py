@@ -76,8 +76,9 @@ class StaticJoin(JoinBase):
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        """Take prepared rows; those of the table come before any of the left."""
-        stores[self.right.name].put(right.select(*self.right.row))
+        """Take prepared rows; those of the table come before any of the left. What they retract is
+        an earlier result, where the table is made of another."""
+        self.right.put(self.right.arrivals(right, stores), stores)
         removed = left.filter(pl.col(WEIGHT) < 0) if WEIGHT in left.columns else left.clear()
         added = left.filter(pl.col(WEIGHT) > 0) if WEIGHT in left.columns else left
         changes = [self._made(removed, -1, stores, now), self._made(added, 1, stores, now)]

@@ -25,11 +25,12 @@ from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.operators.relations.joined import RelationJoin, StayingSide
 from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.plan.ir.nodes import Join, Scalar
-from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.properties.changelog import carries_weights, changing
 from sqlwin.plan.properties.facts import (
     arriving,
     counts,
     ordered_sides,
+    scans,
     untimed,
 )
 from sqlwin.runtime.rows.scalars import evaluate
@@ -66,7 +67,7 @@ def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoi
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
     if join.stays is not None:
         return _of_relations(join, join.stays, left, right)
-    weighted = [changing(side) for side in (join.left, join.right)]
+    weighted = [changing(join.left), any(map(carries_weights, scans(join.right)))]
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
         width = slice_width(_retained(join))

@@ -4,7 +4,8 @@ What is true of a left row is so for ever: a pair with each row of the table tha
 keys (NULL equals nothing) and of which the residual is TRUE; LEFT, that it has none; SEMI,
 that it has one; ANTI, that it has none. It is emitted `full`, by the early policy.
 
-Weights: a left row of weight -1 retracts what the row of its position made.
+Weights: a left row of weight -1 retracts what the row of its position made. One of the table, which
+may be made of other tables, takes back the row itself; all that comes before the first left row.
 
 State is the operator's own and does not survive it: this is for tests.
 """
@@ -37,7 +38,10 @@ class ReferenceStatic(Logged):
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        self.right.kept |= {ident(row): row for row in right.to_dicts()}
+        for row in right.to_dicts():  # of a result, what it replaces goes before it
+            self.right.kept.pop(ident(row), None)
+            if row.get(WEIGHT, 1) > 0:
+                self.right.kept[ident(row)] = row
         due = self.log.due(now).early
         for row in sorted(left.to_dicts(), key=lambda row: row.get(WEIGHT, 1)):
             for key, other in self._results(row):
