@@ -86,8 +86,10 @@ def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoi
     of_right = (join.large, weighted[1], "right" in ttls, "right" not in untimed(join))
     first = Side("left", left, join.left_keys, match, width, *of_left)
     second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
-    of = StaticJoin if join.static else WindowJoin
-    return of(first, second, join.kind, join.policy, _residual(join), update_before)
+    how = (join.kind, join.policy, _residual(join), update_before)
+    if join.static:
+        return StaticJoin(first, second, *how, single=join.single)
+    return WindowJoin(first, second, *how)
 
 
 def _of_relations(join: Join, match: JoinStays, left: Columns, right: Columns) -> RelationJoin:

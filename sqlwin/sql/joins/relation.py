@@ -176,7 +176,8 @@ def _static(source: ast.From, known: Known) -> bool:
 def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     type_ = join_type(join.word)
     refuse(join, type_, right)
-    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word, scalar=join.scalar)
+    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word)
+    pair.scalar, pair.single = join.scalar, join.single
     own = right if join.nested else None
     terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
     unknown = type_.kind == "anti"

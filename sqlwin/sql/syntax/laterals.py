@@ -31,7 +31,7 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.calls import call_at
 from sqlwin.sql.expressions.scalars import Expr, parsed
-from sqlwin.sql.syntax.scalar_subqueries import names, names_outer
+from sqlwin.sql.syntax.correlated import names, names_outer
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import conjuncts, outside
 from sqlwin.sql.text.runs import ALIAS, part
@@ -118,7 +118,7 @@ def lateral(
         kind = kind.replace("JOIN", "ASOF JOIN")
         found = [each for each in found if each.equal]
     elif _counts(select):
-        made = _keyed(made, _keys(inner, found))
+        made = keyed(made, _keys(inner, found))
     conditions = [inner.text(each) for each in found]
     conditions += [] if on is None else [f"({on.text})"]
     hidden = tuple(_as(run, called) for called, run in inner.hidden.items())
@@ -209,7 +209,7 @@ def _keys(inner: _Inner, found: list[_Condition]) -> tuple[ast.Run, ...]:
     return tuple(piece for each in found for piece in each.pieces if inner.is_own(piece))
 
 
-def _keyed(select: ast.Select, keys: tuple[ast.Run, ...]) -> ast.Select:
+def keyed(select: ast.Select, keys: tuple[ast.Run, ...]) -> ast.Select:
     qualify = None if select.qualify is None else _by(select.qualify, keys)
     windows = tuple((name, _partitioned(spec, keys)) for name, spec in select.windows)
     return replace(

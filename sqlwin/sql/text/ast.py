@@ -296,7 +296,7 @@ class Join:
     is one of its own columns if it may be. equal: `(x, …) IN (SELECT y, …)`, each of the
     inputs before and of its own. scalar: it was a query in an expression, which no other row may
     wait for. sign: in the place of the `=` of `equal`, as of `x < ANY (…)`. listed: the columns
-    that `*` has of it, where it is not all of them.
+    that `*` has of it, where it is not all of them. single: a row that finds two is an error.
     """
 
     word: Name
@@ -310,6 +310,7 @@ class Join:
     scalar: bool = False
     sign: str = "="
     listed: tuple[str, ...] = ()
+    single: bool = False
 
 
 @dataclass(frozen=True)

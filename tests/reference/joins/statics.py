@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.errors import RunError
 from sqlwin.operators.contract import Stores
 from sqlwin.schema import WEIGHT
 from tests.reference.joins.join_sides import (
@@ -34,6 +35,7 @@ class ReferenceStatic(Logged):
     """kind: inner, left, semi or anti. residual: from a frame of pairs to which are true."""
 
     residual: Callable[[pl.DataFrame], pl.Series] | None = None
+    single: bool = False
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
@@ -59,6 +61,10 @@ class ReferenceStatic(Logged):
     def _results(self, row: Row) -> Iterator[tuple[str, Row | None]]:
         """The row_keys that are true of a left row, with the row of the table in each."""
         others = [other for other in self.right.kept.values() if self._match(row, other)]
+        if self.single and len(others) > 1:
+            keys = ", ".join(f"{key} = {row[key]}" for key in self.left.keys)
+            found = f" for {keys}" if keys else ""
+            raise RunError(f"a query in an expression gives more than one row{found}")
         if self.kind in ("inner", "left"):
             yield from ((pair_key(row, other), other) for other in others)
         if self.kind == "left" and not others:
