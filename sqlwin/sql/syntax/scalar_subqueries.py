@@ -185,7 +185,13 @@ def _whole(text: str, at: int, before: str) -> bool:
 
 
 def starred(item: ast.Run, source: ast.From) -> Iterator[ast.Run]:
-    """`*` without the columns of what was joined: those of each input."""
+    """`*` without the columns of what was joined: those of each input; so `t.*` of a LATERAL."""
+    lateral = [join for join in source.joins if join.listed and _star_of(join) == item.text.strip()]
+    if lateral:
+        assert lateral[0].right.alias is not None
+        texts = (f"{lateral[0].right.alias.text}.{column}" for column in lateral[0].listed)
+        yield from (replace(item, text=text, original=text) for text in texts)
+        return
     if item.text.strip() != "*":
         yield item
         return
@@ -200,6 +206,10 @@ def starred(item: ast.Run, source: ast.From) -> Iterator[ast.Run]:
         for column in () if name in halves else columns:
             text = f"{name}.{column}"
             yield replace(item, text=text, original=text)
+
+
+def _star_of(join: ast.Join) -> str:
+    return "" if join.right.alias is None else f"{join.right.alias.text}.*"
 
 
 def _half(join: ast.Join) -> bool:

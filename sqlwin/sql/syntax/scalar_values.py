@@ -9,27 +9,18 @@ The second is of a static table alone, and a row that finds two of it is an erro
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.expressions.calls import call_at
-from sqlwin.sql.expressions.scalars import Expr, parsed
+from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.syntax.correlated import LEGAL, equality, names, names_outer, refuse_outer
+from sqlwin.sql.syntax.of_nothing import called, null_of_nothing, split, zero
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.conditions import closing, conjuncts
+from sqlwin.sql.text.conditions import conjuncts
 from sqlwin.sql.text.runs import ALIAS, part
-
-_ZERO = frozenset(("count", "count_if", "approx_count_distinct", "regr_count"))
-"""Aggregates that are 0 of no rows; all others are NULL, and so is arithmetic with them."""
-_LISTS = frozenset(("collect_list", "collect_set"))
-"""Those that are an empty list."""
-_CALL = re.compile(r"\b[A-Za-z_]\w*\s*\(")
-_BEHIND = re.compile(r"\s*(FILTER|WITHIN\s+GROUP)\s*\(", re.IGNORECASE)
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren, exp.Literal, exp.Cast)
 
 
 def made(select: ast.Select, name: ast.Name, exists: bool) -> tuple[ast.Join, str]:
@@ -41,49 +32,15 @@ def made(select: ast.Select, name: ast.Name, exists: bool) -> tuple[ast.Join, st
     value = f"{name.text}.{name.text}"
     if _of_one_row(select):
         return _join(select, item, name, single=True), value
-    if _null_of_nothing(parsed(item).unalias(), item):
-        zero = _call(parsed(item).unalias(), item) in _ZERO
-        return _join(select, item, name), f"COALESCE({value}, 0)" if zero else value
-    return _in_parts(select, item, name)
-
-
-def _in_parts(select: ast.Select, item: ast.Run, name: ast.Name) -> tuple[ast.Join, str]:
-    """The join has the aggregates, each a column, and what is around them is around the join."""
-    bare, columns, text, until = part(item, 0, _end(item)), [], "", 0
-    for start, end in _calls(bare):
-        columns.append(part(bare, start, end))
-        value = f"{name.text}.{name.text}_part{len(columns)}"
-        text += bare.text[until:start] + _of_nothing(value, columns[-1])
-        until = end
-    text += bare.text[until:]
+    bare = part(item, 0, _end(item))
+    if null_of_nothing(bare):
+        return _join(select, item, name), f"COALESCE({value}, 0)" if zero(bare) else value
+    columns, text = split(bare, lambda at: f"{value}_part{at}")
     own = parsed(replace(bare, text=text)).find_all(exp.Column)
     if any(node.table != name.text for node in own):
         message = "what a query in an expression gives is aggregates, and no column beside them"
         raise QueryError(message, item.span, legal=LEGAL)
     return _join(select, item, name, columns=columns), f"({text})"
-
-
-def _of_nothing(value: str, run: ast.Run) -> str:
-    """Of no rows: of a join's column that is NULL there."""
-    called = _call(parsed(run), run)
-    if called in _LISTS:
-        return f"COALESCE({value}, ARRAY())"
-    return f"COALESCE({value}, 0)" if called in _ZERO else value
-
-
-def _calls(run: ast.Run) -> Iterator[tuple[int, int]]:
-    """From where to where an aggregate is called, FILTER and WITHIN GROUP behind it."""
-    until = 0
-    for found in _CALL.finditer(run.text):
-        if found.start() < until:
-            continue
-        end = closing(run.text, found.end() - 1)
-        while behind := _BEHIND.match(run.text, end):
-            end = closing(run.text, behind.end() - 1)
-        call = part(run, found.start(), end)
-        if _call(parsed(call), call):
-            yield found.start(), end
-            until = end
 
 
 def _value(select: ast.Select) -> ast.Run:
@@ -105,22 +62,7 @@ def _of_one_row(select: ast.Select) -> bool:
 
 
 def _aggregates(item: ast.Run) -> bool:
-    return any(_call(node, item) for node in parsed(item).walk())
-
-
-def _call(node: Expr, run: ast.Run) -> str:
-    """The name of the aggregate that it calls."""
-    call = call_at(node, run)
-    return "" if call is None else call.function.name.lower()
-
-
-def _null_of_nothing(node: Expr, run: ast.Run, outermost: bool = True) -> bool:
-    """Whether it is NULL of no rows, as a LEFT JOIN gives it, or is 0."""
-    name = _call(node, run)
-    if name:
-        return name not in _LISTS and (outermost or name not in _ZERO)
-    inner = [each for each in node.iter_expressions() if not isinstance(each, exp.DataType)]
-    return isinstance(node, _ARITHMETIC) and all(_null_of_nothing(e, run, False) for e in inner)
+    return any(called(node, item) for node in parsed(item).walk())
 
 
 def _join(
@@ -143,12 +85,12 @@ def _join(
         on.append(f"{name.text}.{name.text}_key{len(keys)} = ({outer.text})")
     parts = {f"{name.text}_part{at}": run for at, run in enumerate(columns, 1)}
     values = parts or {name.text: part(item, 0, _end(item))}
-    called = [f"{name.text}_key{at}" for at in range(1, len(keys) + 1)]
-    pairs = zip((*called, *values), (*keys, *values.values()), strict=True)
+    names_ = [f"{name.text}_key{at}" for at in range(1, len(keys) + 1)]
+    pairs = zip((*names_, *values), (*keys, *values.values()), strict=True)
     items = tuple(replace(run, text=f"{run.text} AS {alias}") for alias, run in pairs)
     where = _all(select.where, rest)
     if single:
-        from sqlwin.sql.syntax.laterals import keyed  # by need
+        from sqlwin.sql.syntax.lateral_groups import keyed  # by need
 
         source = replace(keyed(select, tuple(keys)), items=items, where=where)
     else:

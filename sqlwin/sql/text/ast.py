@@ -297,6 +297,7 @@ class Join:
     inputs before and of its own. scalar: it was a query in an expression, which no other row may
     wait for. sign: in the place of the `=` of `equal`, as of `x < ANY (…)`. listed: the columns
     that `*` has of it, where it is not all of them. single: a row that finds two is an error.
+    computed: what some of its columns are around the join, over columns of it.
     """
 
     word: Name
@@ -311,6 +312,7 @@ class Join:
     sign: str = "="
     listed: tuple[str, ...] = ()
     single: bool = False
+    computed: tuple[tuple[str, Run], ...] = ()
 
 
 @dataclass(frozen=True)
