@@ -106,7 +106,10 @@ class Layout:
     def _query(self, children: Sequence[Node], before: Before) -> Doc:
         if len(children) == 1:
             return self.of(children[0], before)
-        made = [self.of(each, before if at == 0 else HARD) for at, each in enumerate(children)]
+        made = [
+            self.of(each, before if at == 0 else None if _is_matching(each) else HARD)
+            for at, each in enumerate(children)
+        ]
         return Group(made, broken=True)
 
     def _ctes(self, children: Sequence[Node], before: Before) -> Doc:
@@ -225,6 +228,11 @@ RULES: dict[str, Rule] = {
         ("where", "group", "having", "qualify", "named_windows", "order"), Layout._clause
     ),
 }
+
+
+def _is_matching(node: Node) -> bool:
+    """Whether it stands behind UNION."""
+    return isinstance(node, Branch) and node.rule == "matching"
 
 
 def _is_join(node: Node) -> bool:

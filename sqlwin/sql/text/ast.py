@@ -242,16 +242,27 @@ class Unnest:
 
 
 @dataclass(frozen=True)
+class Matching:
+    """How columns of a set operation are matched by their names: `BY NAME`, whose UNION has those
+    of all queries, or `CORRESPONDING`, of what all have; names: of BY (…), no others."""
+
+    word: Name
+    names: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True)
 class Union:
     """`… UNION ALL …`: the rows of all, one after another.
 
     kind: UNION, or of two parts INTERSECT or EXCEPT; then `every` says whether it is of ALL.
+    matching: of their columns; None: by their places.
     """
 
     parts: tuple[Select, ...]
     span: Span
     kind: str = "UNION"
     every: bool = False
+    matching: Matching | None = None
 
 
 @dataclass(frozen=True)
