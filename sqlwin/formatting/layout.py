@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
 from sqlwin.formatting.expression_words import OF_ITS_OWN, capitals, keywords
-from sqlwin.sql.syntax.concrete import Branch, Leaf, leaves
+from sqlwin.sql.syntax.concrete import KEY, Branch, Leaf, leaves
 
 Node = Leaf | Branch
 COMMENT = re.compile(r"--[^\n]*|/\*(?!\+).*?\*/", re.DOTALL)
@@ -224,6 +224,7 @@ RULES: dict[str, Rule] = {
     "items": Layout._items,
     "relation": Layout._relation,
     "run": Layout._run,
+    KEY: Layout._run,
     **dict.fromkeys(
         ("where", "group", "having", "qualify", "named_windows", "order"), Layout._clause
     ),
