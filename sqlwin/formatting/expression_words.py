@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 
 import sqlglot
 from sqlglot import exp
@@ -22,14 +23,18 @@ from sqlglot.errors import ParseError, TokenError
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.dialect import SqlwinSpark
 from sqlwin.sql.expressions.scalars import FOREIGN
-from sqlwin.sql.syntax.concrete import Branch, Leaf, leaves
+from sqlwin.sql.syntax.concrete import KEY, Branch, Leaf, leaves
 from sqlwin.sql.text.depth import room
 from sqlwin.sql.text.prepared import blanked
 
-WORDS = frozenset(
-    "AND OR NOT AS IS NULL IN BETWEEN LIKE CASE WHEN THEN ELSE".split()  # noqa: SIM905
-)
-OF_ITS_OWN = ("run", "over")
+_LOGIC = "AND OR NOT IS NULL TRUE FALSE IN BETWEEN LIKE ILIKE RLIKE ESCAPE CASE WHEN THEN ELSE END"
+_OTHERS = "AS DIV INTERVAL ASC DESC NULLS IGNORE RESPECT DISTINCT FILTER WITHIN GROUP ORDER BY"
+WORDS = frozenset(f"{_LOGIC} {_OTHERS}".split())
+PLACES = frozenset(("FIRST", "LAST"))
+"""Keywords behind NULLS, and names of functions elsewhere."""
+WHOLE = frozenset(("limit", "exclude"))
+"""Rules of keywords alone: `FETCH FIRST 3 ROWS ONLY`, `EXCLUDE CURRENT ROW`."""
+OF_ITS_OWN = ("run", KEY, "over", *WHOLE)
 """Rules within which other words are keywords than around them."""
 
 
@@ -51,12 +56,24 @@ def keywords(node: Branch, source: str) -> frozenset[str]:
     """Those of `WORDS` that are no name in an expression; none of what is none, or cannot be read.
 
     Of OVER (…) within an expression, its own expressions alone have any."""
-    if node.rule != "run" or not any(leaf.text.upper() in WORDS for leaf in leaves(node)):
+    if node.rule in WHOLE:
+        return frozenset(leaf.text.upper() for leaf in leaves(node))
+    if node.rule not in ("run", KEY) or not any(
+        leaf.text.upper() in WORDS for leaf in leaves(node)
+    ):
         return frozenset()
-    tree = _read(_text(node, blanked(source)))
+    tree = _read(_text(node, blanked(source)), key=node.rule == KEY)
     if tree is None:
         return frozenset()
-    return WORDS - {each.name.upper() for each in tree.find_all(exp.Identifier)}
+    names = {each.name.upper() for each in tree.find_all(exp.Identifier)}
+    return (WORDS | _placed(node)) - names
+
+
+def _placed(run: Branch) -> frozenset[str]:
+    """FIRST and LAST, where they stand behind NULLS alone."""
+    words = ["", *(leaf.text.upper() for leaf in leaves(run))]
+    pairs = [pair for pair in pairwise(words) if pair[1] in PLACES]
+    return PLACES if all(before == "NULLS" for before, _ in pairs) else frozenset()
 
 
 def _text(run: Branch, blank: str) -> str:
@@ -71,9 +88,9 @@ def _text(run: Branch, blank: str) -> str:
     return made
 
 
-def _read(text: str) -> exp.Expr | None:
+def _read(text: str, key: bool) -> exp.Expr | None:
     """As an expression, as a key of ORDER BY, or not at all."""
-    for into in (None, exp.Ordered):
+    for into in (exp.Ordered,) if key else (None, exp.Ordered):
         with suppress(QueryError, ParseError, TokenError, *FOREIGN), room():
             return sqlglot.parse_one(text, read=SqlwinSpark, into=into)
     return None

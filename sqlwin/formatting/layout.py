@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
 from sqlwin.formatting.expression_words import OF_ITS_OWN, capitals, keywords
-from sqlwin.sql.syntax.concrete import Branch, Leaf, leaves
+from sqlwin.sql.syntax.concrete import KEY, Branch, Leaf, leaves
 
 Node = Leaf | Branch
 COMMENT = re.compile(r"--[^\n]*|/\*(?!\+).*?\*/", re.DOTALL)
@@ -106,7 +106,10 @@ class Layout:
     def _query(self, children: Sequence[Node], before: Before) -> Doc:
         if len(children) == 1:
             return self.of(children[0], before)
-        made = [self.of(each, before if at == 0 else HARD) for at, each in enumerate(children)]
+        made = [
+            self.of(each, before if at == 0 else None if _is_matching(each) else HARD)
+            for at, each in enumerate(children)
+        ]
         return Group(made, broken=True)
 
     def _ctes(self, children: Sequence[Node], before: Before) -> Doc:
@@ -221,10 +224,16 @@ RULES: dict[str, Rule] = {
     "items": Layout._items,
     "relation": Layout._relation,
     "run": Layout._run,
+    KEY: Layout._run,
     **dict.fromkeys(
         ("where", "group", "having", "qualify", "named_windows", "order"), Layout._clause
     ),
 }
+
+
+def _is_matching(node: Node) -> bool:
+    """Whether it stands behind UNION."""
+    return isinstance(node, Branch) and node.rule == "matching"
 
 
 def _is_join(node: Node) -> bool:

@@ -42,7 +42,9 @@ def _over(plan: Node, made: dict[Stream, Stream]) -> Node:
     """The plan, its Scans those of the streams that became of theirs."""
 
     def rule(node: Node) -> Node:
-        return Scan(made[node.stream]) if isinstance(node, Scan) and node.stream.of else node
+        if not isinstance(node, Scan | StaticScan) or not node.stream.of:
+            return node
+        return replace(node, stream=made[node.stream])
 
     return everywhere(rule, plan)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,12 +49,12 @@ CREATE STREAM flights ( -- as they land
   ts TIMESTAMP,
   /* minutes */
   dep_delay int,
-  WATERMARK FOR ts AS ts - interval '1' hour
+  WATERMARK FOR ts AS ts - INTERVAL '1' hour
 ) WITH (path = 'flights.csv', format = 'csv'); -- that is all
 SET buckets = 4;
 
 CREATE VIEW late AS
-SELECT f.origin, ts, CASE WHEN dep_delay>60 THEN 'very' ELSE 'a bit' end AS how
+SELECT f.origin, ts, CASE WHEN dep_delay>60 THEN 'very' ELSE 'a bit' END AS how
 FROM flights f
 WHERE dep_delay > :least AND NOT origin IN ('JFK', 'EWR') AND dep_delay BETWEEN 1 AND 9000000
 -- and now
@@ -167,3 +168,37 @@ def test_the_check_sees_a_name_in_capitals(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_blanks_within_a_text_or_a_comment_stay(text: str) -> None:
     assert formatted(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select c1 from s1 order by c1 desc nulls last, c2 asc nulls first limit 3 offset 2",
+        "select c1 from s1 order by c1 offset 2 rows fetch first 3 rows only",
+        "select c1 from s1 order by c1 desc fetch next 1 row with ties",
+        "select case when c1 is not null then interval '1 day' else c3 end as c2 from s1",
+        "select c1 from s1 where not c1 like 'a' escape '/' or c2 rlike 'b' and c3 = true",
+        "select f1(distinct c1) filter (where c1 > 1) as c2 from s1 group by c3",
+        "select f1(1) within group (order by c1 desc) as c2 from s1",
+        "select f1(c1 ignore nulls) over (partition by c2 order by c3 rows between unbounded "
+        "preceding and current row exclude current row) as c4 from s1",
+        "select f1(c1 order by c2 desc nulls first) as c4 from s1 qualify f2() over w1 <= 3",
+        "select c1 from s1 union all by name select c1 from s2 except corresponding by (c1) "
+        "select c1 from s3 intersect select c1 from s4",
+        "create view v1 as with v2 as (select c1 from s1) select c1 from v2 emit early on update",
+        "explain plan for select c1 from s1 left join s2 on s1.c1 = s2.c1 or s1.c2 between 1 and 2",
+    ],
+)
+def test_every_keyword_is_in_capitals(text: str) -> None:
+    bare = re.sub(r"'[^']*'", "", formatted(text))
+    assert not [
+        word for word in re.findall(r"[A-Za-z]\w*", bare) if word.islower() and word.isalpha()
+    ]
+    assert formatted(formatted(text)) == formatted(text)
+
+
+def test_names_that_are_keywords_elsewhere_stay() -> None:
+    text = "select first(a order by b desc) as last, end, filter from s order by end desc limit 3"
+    assert formatted(text) == (
+        "SELECT first(a ORDER BY b DESC) AS last, end, filter\nFROM s\nORDER BY end DESC\nLIMIT 3\n"
+    )

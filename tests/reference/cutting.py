@@ -11,7 +11,7 @@ from collections.abc import Callable
 import polars as pl
 
 from sqlwin.plan.ir.nodes import Filter, Node, Project, Query, Scalar, Scan, StaticScan, column_of
-from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.properties.changelog import carries_weights, changing
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.rows.scalars import Columns
 from sqlwin.schema import CHANGE, WEIGHT
@@ -41,7 +41,7 @@ def carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
     """What a derived row has besides. passes: the row is a result as it is."""
     if not scan.stream.of:
         return ()
-    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
+    return CHANGE if passes else (WEIGHT,) if carries_weights(scan) else ()
 
 
 def pairs(query: Query, derives: bool) -> bool:

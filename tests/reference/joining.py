@@ -84,7 +84,7 @@ def _definition(join: Join, update_before: bool) -> Single:
     how = (join.kind, join.policy, update_before)
     residual = None if join.residual is None else Residual(join.residual)
     if join.static:
-        return ReferenceStatic(left, right, *how, residual=residual)
+        return ReferenceStatic(left, right, *how, residual=residual, single=join.single)
     match = join.match
     if isinstance(match, AsOf):
         return ReferenceAsOf(left, right, *how, match=match)

@@ -23,7 +23,7 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
@@ -42,7 +42,8 @@ KINDS = ("inner", "left", "semi", "anti")
 
 @dataclass(frozen=True)
 class StaticJoin(JoinBase):
-    """right: the table. Windows of both sides have no end. residual: as in `WindowJoin`."""
+    """right: the table. Windows of both sides have no end. residual: as in `WindowJoin`. single:
+    RunError for a left row with two partners."""
 
     left: Side
     right: Side
@@ -50,6 +51,7 @@ class StaticJoin(JoinBase):
     policy: Policy
     residual: Residual | None = None
     update_before: bool = False
+    single: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -76,8 +78,9 @@ class StaticJoin(JoinBase):
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        """Take prepared rows; those of the table come before any of the left."""
-        stores[self.right.name].put(right.select(*self.right.row))
+        """Take prepared rows; those of the table come before any of the left. What they retract is
+        an earlier result, where the table is made of another."""
+        self.right.put(self.right.arrivals(right, stores), stores)
         removed = left.filter(pl.col(WEIGHT) < 0) if WEIGHT in left.columns else left.clear()
         added = left.filter(pl.col(WEIGHT) > 0) if WEIGHT in left.columns else left
         changes = [self._made(removed, -1, stores, now), self._made(added, 1, stores, now)]
@@ -106,6 +109,8 @@ class StaticJoin(JoinBase):
         pairs = self.pairing.of(rows, self.right.near(rows, self.left, stores))
         first, on = marked(self.left), list(self.left.marks)
         matched = pairs.select(pl.col(new).alias(old) for old, new in first.items())
+        if self.single and not matched.is_unique().all():
+            self._refuse_several(rows, matched.filter(matched.is_duplicated()))
         alone = rows.join(matched, on=on, how="semi" if self.kind == "semi" else "anti")
         parts = [] if self._single else [pairs.with_columns(self._key(paired=True))]
         if self.kind != "inner":
@@ -119,6 +124,12 @@ class StaticJoin(JoinBase):
             pl.lit(self.ledger.due(now).early, pl.Int64()).alias(DUE),
         )
         return pl.concat([self._whole(part.with_columns(*emitted)) for part in parts])
+
+    def _refuse_several(self, rows: pl.DataFrame, matched: pl.DataFrame) -> None:
+        row = rows.join(matched, on=list(self.left.marks), how="semi").row(0, named=True)
+        keys = ", ".join(f"{key} = {row[key]}" for key in self.left.keys)
+        found = f" for {keys}" if keys else ""
+        raise RunError(f"a query in an expression gives more than one row{found}")
 
     def _whole(self, changes: pl.DataFrame) -> pl.DataFrame:
         """With NULL for what a row that is alone lacks."""

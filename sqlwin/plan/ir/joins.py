@@ -13,12 +13,13 @@ of those that its columns carry.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sqlwin.added import ADDED
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.streams import Scalar, Stream
 from sqlwin.policies import Policy
@@ -57,7 +58,7 @@ class Join:
     JoinSessions come first. residual: over `pairs`. JoinStays: its results are changes of a
     relation, each with the columns that `match` names.
     large: whether messages are kept by their keys first, so that few of a wide window are
-    looked at; of no account without keys.
+    looked at; of no account without keys. single: a left row that finds two right ones is an error.
     Output: all columns of left, then of right, whose names differ; SEMI and ANTI: of left; then
     those of changes.
     """
@@ -71,6 +72,7 @@ class Join:
     residual: Scalar | None
     policy: Policy
     large: bool = True
+    single: bool = field(default=False, repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS or len(self.left_keys) != len(self.right_keys):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
+from sqlwin.added import ADDED
 from sqlwin.errors import Span
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.schema import RESERVED, Column, Schema
@@ -91,6 +92,8 @@ class Stream:
     changelog: of a declared one whose rows may be changes. copies: the column of a derived one
     that says how many equal rows each row is. key: PRIMARY KEY. inferred: from the file that FROM
     names. bounded: it is a static table, or rows of the text, read by itself: once, to its end.
+    whole: such a one whose rows are all there before the first row of any other stream, for its
+    results are looked up.
     """
 
     name: str
@@ -109,6 +112,7 @@ class Stream:
     key: tuple[str, ...] = field(default=(), repr=False)
     inferred: bool = field(default=False, repr=False, compare=False)
     bounded: bool = field(default=False, repr=False, compare=False)
+    whole: bool = field(default=False, repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         for column in self.schema:

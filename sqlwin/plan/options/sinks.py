@@ -20,6 +20,7 @@ from sqlwin.plan.ir.nodes import (
     Join,
     Node,
     Scan,
+    StaticScan,
     WindowAggregate,
     WindowedRelation,
     WindowRank,
@@ -49,6 +50,8 @@ def changes(plan: Node) -> bool:
     if _revises(plan):
         return True
     if isinstance(plan, Scan) and plan.stream.change is not None:
+        return False
+    if isinstance(plan, StaticScan):
         return False
     return not _told_once(plan) and any(changes(below) for below in below_of(plan))
 

@@ -44,9 +44,16 @@ def changing(plan: Node) -> bool:
     """Whether results may be retracted or replaced, so that their rows have weights."""
     if isinstance(plan, Scan) and plan.stream.change is not None:
         return False
+    if isinstance(plan, StaticScan):
+        return False  # it changes no more once a row looks it up
     if isinstance(plan, Join) and plan.stays is not None:
         return False  # it waits until nothing changes any more
     return revises(plan) or any(changing(below) for below in below_of(plan))
+
+
+def carries_weights(scan: Scan | StaticScan) -> bool:
+    """Whether its rows may be retracted, if only before the first row of any stream."""
+    return changing(scan) or any(changing(plan) for plan in scan.stream.of)
 
 
 def corrected(plan: Node) -> tuple[Stream, ...]:

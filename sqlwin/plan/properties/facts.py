@@ -123,8 +123,9 @@ def sources_of(plan: Node) -> tuple[Stream, ...]:
 @once
 def tables_of(plan: Node) -> tuple[Stream, ...]:
     """The static tables among them."""
-    read = (scan for made in plans_of(plan) for scan in scans(made))
-    return tuple(dict.fromkeys(scan.stream for scan in read if isinstance(scan, StaticScan)))
+    read = (scan for made in plans_of(plan) for scan in scans(made) if not scan.stream.of)
+    static = (scan for scan in read if isinstance(scan, StaticScan) or scan.stream.whole)
+    return tuple(dict.fromkeys(scan.stream for scan in static))
 
 
 def untimed_streams(plan: Node) -> tuple[Stream, ...]:

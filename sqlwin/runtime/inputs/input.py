@@ -38,8 +38,8 @@ class Input:
     admission: the rule of `admission`, None where all rows are admitted.
     carried: further columns of a derived stream's rows, see `derived`. numbered: a
     task numbers its messages, also those that WHERE drops, see `message_numbers`. ordered: its
-    operator numbers its rows, those as well. static: it is a table, read whole before the first
-    row of any stream.
+    operator numbers its rows, those as well. static: it is a table, or made of such, whole before
+    the first row of any stream.
     """
 
     stream: Stream
@@ -57,6 +57,11 @@ class Input:
     @cached_property
     def types(self) -> dict[str, pa.DataType]:
         return {column.name: column.type for column in self.stream.schema}
+
+    @property
+    def first(self) -> bool:
+        """Whether its rows come from outside, before those of any stream."""
+        return (self.static and not self.stream.of) or self.stream.whole
 
     @cached_property
     def clock(self) -> bool:

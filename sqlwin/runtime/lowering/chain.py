@@ -81,7 +81,7 @@ class Chain:
     def both(self) -> frozenset[str]:
         """Those of them whose rows are read as a stream's, too: tables joined with themselves."""
         inputs = (each for stage in self.stages for each in stage.inputs)
-        return self.tables & {each.stream.name for each in inputs if not each.static}
+        return self.tables & {each.stream.name for each in inputs if not each.first}
 
     @cached_property
     def inputs(self) -> tuple[tuple[int, int], ...]:

@@ -25,11 +25,12 @@ from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.operators.relations.joined import RelationJoin, StayingSide
 from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.plan.ir.nodes import Join, Scalar
-from sqlwin.plan.properties.changelog import changing
+from sqlwin.plan.properties.changelog import carries_weights, changing
 from sqlwin.plan.properties.facts import (
     arriving,
     counts,
     ordered_sides,
+    scans,
     untimed,
 )
 from sqlwin.runtime.rows.scalars import evaluate
@@ -66,7 +67,7 @@ def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoi
     left, right = (polars_schema(node.schema) for node in (join.left, join.right))
     if join.stays is not None:
         return _of_relations(join, join.stays, left, right)
-    weighted = [changing(side) for side in (join.left, join.right)]
+    weighted = [changing(join.left), any(map(carries_weights, scans(join.right)))]
     if isinstance(join.match, AsOf):
         sides = (left, join.left_keys), (right, join.right_keys)
         width = slice_width(_retained(join))
@@ -85,8 +86,10 @@ def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoi
     of_right = (join.large, weighted[1], "right" in ttls, "right" not in untimed(join))
     first = Side("left", left, join.left_keys, match, width, *of_left)
     second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
-    of = StaticJoin if join.static else WindowJoin
-    return of(first, second, join.kind, join.policy, _residual(join), update_before)
+    how = (join.kind, join.policy, _residual(join), update_before)
+    if join.static:
+        return StaticJoin(first, second, *how, single=join.single)
+    return WindowJoin(first, second, *how)
 
 
 def _of_relations(join: Join, match: JoinStays, left: Columns, right: Columns) -> RelationJoin:

@@ -25,6 +25,7 @@ from sqlwin.plan.ir.nodes import (
     column_of,
 )
 from sqlwin.plan.properties.changelog import (
+    carries_weights,
     changing,
     reappears,
     repeats,
@@ -142,7 +143,7 @@ def _carried(scan: Scan | StaticScan, passes: bool) -> tuple[str, ...]:
     """Columns of a derived row besides its plan's. passes: the row is a result as it is."""
     if not scan.stream.of:
         return ()
-    return CHANGE if passes else (WEIGHT,) if changing(scan) else ()
+    return CHANGE if passes else (WEIGHT,) if carries_weights(scan) else ()
 
 
 def _with_changelog_normalizer(assembly: Assembly, window: Window) -> Operator:

@@ -73,8 +73,8 @@ class Lowered:
 
     @cached_property
     def tables(self) -> frozenset[str]:
-        """Names of the static ones among `streams`."""
-        return frozenset(each.stream.name for each in self.inputs if each.static)
+        """Names of the static ones among `streams` that are declared."""
+        return frozenset(each.stream.name for each in self.inputs if each.first)
 
     def readers(self, stream: str) -> list[int]:
         """Numbers of the inputs that read a stream."""

@@ -87,6 +87,9 @@ def inputs(
     the bound of its rank, where it has one. changes: the join is made of changes."""
     given = [source, *(join.right for join in source.joins)]
     relations = [_read(each, known, bind, at, where) for at, each in enumerate(given)]
+    if not changes:
+        joined = zip(relations[1:], source.joins, strict=True)
+        relations[1:] = [_settled(relation, join, known) for relation, join in joined]
     runs = (where, *(run for join in source.joins for run in (join.on, join.match)))
     compared = _compared([run for run in runs if run is not None])
     relations = [_meant(relation, compared) for relation in relations]
@@ -136,6 +139,16 @@ def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | 
         message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
         raise QueryError(message, source.as_of.span, legal="JOIN rates FOR SYSTEM_TIME AS OF o.ts")
     return relation
+
+
+def _settled(relation: Relation, join: ast.Join, known: Known) -> Relation:
+    """What is made of static tables alone as one of them, where it is looked up."""
+    stream = relation.stream
+    if stream is None or not stream.of or join.right.as_of is not None:
+        return relation
+    from sqlwin.sql.sources.settled import settled  # by need
+
+    return settled(relation, join, known)
 
 
 def _first(relations: Sequence[Relation], span: Span) -> Relation:

@@ -115,6 +115,10 @@ class Plans:
             policy,
             large=_large(match) if self.large is None else self.large,
         )
+        if pair.single:
+            if not join.static:
+                raise _several(pair)
+            join = replace(join, single=True)
         if pair.scalar and join.unbounded and policy.retain is None:
             raise _endless(pair)
         condition_ = conjoined(*(term.tree for term in pair.residual))
@@ -217,7 +221,15 @@ def _names(tree: Tree) -> list[str]:
 
 def _endless(pair: Pair) -> QueryError:
     message = "this query in an expression may give rows another value for ever: no time bounds it"
-    legal = "an equality of window_end or the event time in its WHERE; a RETAIN"
+    legal = (
+        "an equality of window_end or the event time in its WHERE; a RETAIN; a static table alone"
+    )
+    return QueryError(message, pair.word.span, legal=legal)
+
+
+def _several(pair: Pair) -> QueryError:
+    message = "a query in an expression gives one value: an aggregate of its rows, without GROUP BY"
+    legal = "(SELECT MAX(b.p) FROM b WHERE b.window_end = a.window_end); a static table, b"
     return QueryError(message, pair.word.span, legal=legal)
 
 

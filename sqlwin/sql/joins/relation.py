@@ -45,12 +45,14 @@ _SIGNS: dict[str, type[exp.Binary]] = {
 class PartialJoin:
     """What has been joined so far. visible: the inputs whose columns may be named.
 
-    merged: columns of USING by their names in lower case.
+    merged: columns of USING by their names in lower case. computed: what columns of LATERAL are
+    where they are not those of its query, by their names in the join.
     """
 
     tree: Tree
     visible: list[Input]
     merged: dict[str, tuple[str, Expr]] = field(default_factory=dict)
+    computed: dict[str, Expr] = field(default_factory=dict)
 
     def scope(self, *more: Input) -> Scope:
         return Scope(self.relation([*self.visible, *more]))
@@ -58,7 +60,7 @@ class PartialJoin:
     def relation(self, seen: Sequence[Input]) -> Relation:
         """All that may be named, over the join's names."""
         plain = [
-            (name, column(name), NOWHERE)
+            (name, self.computed.get(name) or column(name), NOWHERE)
             for i in seen
             for side in i.sides
             for _, name in side.columns
@@ -176,7 +178,8 @@ def _static(source: ast.From, known: Known) -> bool:
 def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     type_ = join_type(join.word)
     refuse(join, type_, right)
-    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word, scalar=join.scalar)
+    pair = Pair(joining.tree, Leaf(right), type_.kind, join.word)
+    pair.scalar, pair.single = join.scalar, join.single
     own = right if join.nested else None
     terms = joining.terms(join.on, "ON", right, own=own) if join.on else []
     unknown = type_.kind == "anti"
@@ -199,6 +202,14 @@ def _join(joining: PartialJoin, join: ast.Join, right: Input) -> None:
     joining.tree = pair
     if type_.kind not in HALVES:
         joining.visible.append(right)
+    joining.computed |= dict([_computed(joining, right, *each) for each in join.computed])
+
+
+def _computed(joining: PartialJoin, right: Input, name: str, run: ast.Run) -> tuple[str, Expr]:
+    scope = joining.scope()
+    found = right.side.find(name)
+    assert found is not None
+    return found, scope.relation.below(scope.resolved(parsed(run), run))
 
 
 def _using(joining: PartialJoin, pair: Pair, name: ast.Name) -> tuple[str, Expr]:

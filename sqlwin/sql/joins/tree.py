@@ -73,7 +73,8 @@ class Pair:
     stepped: of windows in ROWS that advance. times: bounds of two event times; the Term is what
     to test where the left one is not that of its row, None where a key says it already. above:
     what is left of WHERE. ts: the event time of left rows, once that is known; event_time: the one
-    that an ASOF join compares. scalar: its right row is the value of a query in an expression.
+    that an ASOF join compares. scalar: its right row is the value of a query in an
+    expression. single: a left row that finds two right ones is an error.
     """
 
     left: Leaf | Pair
@@ -93,6 +94,7 @@ class Pair:
     ts: str | None = None
     event_time: ast.Name | None = None
     scalar: bool = False
+    single: bool = False
 
     @cached_property
     def names(self) -> frozenset[str]:

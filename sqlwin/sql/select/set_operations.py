@@ -41,6 +41,10 @@ def set_operation(select: ast.Select, known: Known, bind: Bind) -> tuple[ast.Sel
     union = select.relation.source
     assert isinstance(union, ast.Union)
     parts = [of_rows(bind(part, known), part.relation.source.span) for part in union.parts]
+    if union.matching is not None:
+        from sqlwin.sql.sources.by_name import matched  # by need
+
+        parts, union = matched(parts, union), replace(union, matching=None)
     width(union, [part.schema() for part in parts])
     names = [name for name, _, _ in parts[0].columns]
     side, number = _free("side", names), _free("number", names)

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 
 def united(parts: Sequence[Relation], union: ast.Union, known: Known) -> Relation:
+    if union.matching is not None:
+        from sqlwin.sql.sources.by_name import matched  # by need
+
+        parts = matched(parts, union)
     schemas = [part.schema() for part in parts]
     types = [_widest(union, at, schemas) for at in range(width(union, schemas))]
     names = [name for name, _, _ in parts[0].columns]
@@ -65,8 +69,12 @@ def _widest(union: ast.Union, at: int, schemas: Sequence[Schema]) -> pa.DataType
         if wider is None:
             types = f"{type_name(other)}, and {type_name(found)} before"
             message = f"column {at + 1} of the {_word(union)} is {types}"
+            span = part.items[min(at, len(part.items) - 1)].span
+            if union.matching is not None:
+                message = f"{schema[at].name} of the {_word(union)} is {types}"
+                span = part.span
             legal = f"CAST({schema[at].name} AS {type_name(found)})"
-            raise QueryError(message, part.items[min(at, len(part.items) - 1)].span, legal=legal)
+            raise QueryError(message, span, legal=legal)
         found = wider
     return found
 

@@ -57,9 +57,14 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
     def query(self, meta: Meta, children: Children) -> ast.Select:
         ctes = next((child for child in children if isinstance(child, tuple)), None)
         rows = [child for child in children if isinstance(child, ast.Select)]
-        words = [child for child in children if isinstance(child, Token)]
+        words = [child for child in children if isinstance(child, Token | ast.Matching)]
         made = _first_rows(_combined(rows, words) if words else rows[0])
         return made if ctes is None else self.with_ctes(made, ctes)
+
+    def matching(self, meta: Meta, children: Children) -> ast.Matching:
+        word, *names = children
+        text = " ".join(str(word).upper().split())
+        return ast.Matching(ast.Name(text, named(word).span), names[0] if names else ())
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
         first = children[0]
@@ -178,7 +183,7 @@ def _first_rows(select: ast.Select) -> ast.Select:
     return first_rows(select)
 
 
-def _combined(rows: list[ast.Select], words: list[Token]) -> ast.Select:
-    from sqlwin.sql.syntax.set_operations import combined
+def _combined(rows: list[ast.Select], words: list[Token | ast.Matching]) -> ast.Select:
+    from sqlwin.sql.syntax.set_operations import combined, operators
 
-    return combined(rows, [named(word) for word in words])
+    return combined(rows, operators(words))

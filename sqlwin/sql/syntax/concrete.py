@@ -21,6 +21,9 @@ from sqlwin.sql.text.prepared import Prepared, blanked
 
 VALUES = frozenset({"NAME", "STRING", "TEXT", "NUMBER", "OP", "HINT"})
 
+KEY = "key"
+"""An expression of ORDER BY, behind which DESC is no name."""
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -76,7 +79,15 @@ def _branch(tree: Tree[Token], source: str, text: str) -> Branch:
         _leaf(child, source, text) if isinstance(child, Token) else _branch(child, source, text)
         for child in tree.children
     )
-    return Branch(str(tree.data).partition("{")[0], children)
+    rule = str(tree.data).partition("{")[0]
+    if rule in ("order", "order_by"):
+        children = tuple(map(_key, children))
+    return Branch(rule, children)
+
+
+def _key(child: Leaf | Branch) -> Leaf | Branch:
+    run = isinstance(child, Branch) and child.rule == "run"
+    return Branch(KEY, child.children) if isinstance(child, Branch) and run else child
 
 
 def _leaf(token: Token, source: str, text: str) -> Leaf:

@@ -5,10 +5,10 @@
     FROM a LEFT JOIN (SELECT b.w AS k, MAX(b.p) AS v FROM b WHERE b.v = 1 GROUP BY b.w) s
       ON s.k = a.w WHERE p > s.v
 
-COUNT of no rows is 0. EXISTS, where it stands under OR or in an expression, is COUNT(*) > 0. In the
-query a name is of the query around it only behind a qualifier that is no input of its own.
+EXISTS, where it stands under OR or in an expression, is COUNT(*) > 0. A condition of an inner join
+that has a query goes to WHERE; for one of another join the value is joined before it.
 
-What stood in brackets is as long as before, so that all places hold.
+What stood in brackets is as long as before, so that all places hold, where it was long enough.
 """
 
 from __future__ import annotations
@@ -17,26 +17,25 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from sqlglot import exp
-
-from sqlwin.errors import QueryError
-from sqlwin.sql.expressions.calls import call_at
-from sqlwin.sql.expressions.scalars import NESTED, Expr, parsed
+from sqlwin.errors import QueryError, Span
+from sqlwin.sql.expressions.scalars import NESTED
+from sqlwin.sql.syntax.correlated import names, names_one_of
+from sqlwin.sql.syntax.scalar_values import made
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.conditions import TOKEN, closing, conjuncts, either, outside
-from sqlwin.sql.text.runs import ALIAS, part
+from sqlwin.sql.text.conditions import TOKEN, closing, conjuncts, either
+from sqlwin.sql.text.runs import part
 
 Parse = Callable[[ast.Run], ast.Select]
 
-LEGAL = "(SELECT MAX(b.p) FROM b WHERE b.window_end = a.window_end)"
 _OPENS = re.compile(rf"\((?={NESTED})", re.IGNORECASE)
 _BEFORE = frozenset(("AND", "OR", "NOT", "WHEN", "THEN", "ELSE", "BETWEEN", "CASE", "DIV", "LIKE"))
 """Words behind which a query in brackets is a value; behind others it is theirs."""
-_ZERO = frozenset(("count", "count_if", "approx_count_distinct", "regr_count"))
-"""Aggregates that are 0 of no rows; all others are NULL, and so is arithmetic with them."""
-_LISTS = frozenset(("collect_list", "collect_set"))
-"""Those that are an empty list."""
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Paren, exp.Literal, exp.Cast)
+_THEIRS = frozenset(("EXISTS", "IN", "ANY", "SOME", "ALL"))
+_SECOND = re.compile(r"\(\s*\(")
+_SET = re.compile(r"\s*(UNION|INTERSECT|EXCEPT|MINUS|ORDER|LIMIT)\b", re.IGNORECASE)
+_INNER = frozenset(("JOIN", "INNER JOIN", "CROSS JOIN", ","))
+_KEEPING = _INNER | {"LEFT JOIN", "LEFT OUTER JOIN"}
+"""Joins that give what WHERE would have left of their left rows."""
 
 
 @dataclass
@@ -59,29 +58,102 @@ class Scalars:
     def _value(self, run: ast.Run, start: int, end: int, exists: bool) -> str:
         inner = part(run, start + 1, end - 1)
         select = self.parse(inner)
-        item = ast.Run("COUNT(*)", "COUNT(*)", select.span) if exists else _aggregate(select, inner)
-        name = f"subquery{len(self.joins) + 1}"
-        self.joins.append(_join(select, item, ast.Name(name, select.span)))
-        counts = _zero(parsed(item).unalias(), item)
-        value = f"COALESCE({name}.{name}, 0)" if counts else f"{name}.{name}"
-        return f"({value} > 0)" if exists else value
+        name = ast.Name(f"subquery{len(self.joins) + 1}", select.span)
+        join, value = made(select, name, exists)
+        self.joins.append(join)
+        return value
 
 
 def without_scalars(select: ast.Select, parse: Parse) -> ast.Select:
-    """The query with the values of queries in its WHERE and its select list joined to it."""
+    """The query with the values of queries in its expressions joined to it."""
     scalars = Scalars(parse)
+    select = _moved(select)
+    source = _before(select.relation, scalars)
+    before = len(scalars.joins)
     where = None if select.where is None else scalars.replaced(select.where, conditions=True)
+    of_rows = len(scalars.joins)
     items = tuple(scalars.replaced(item) for item in select.items)
+    having = None if select.having is None else scalars.replaced(select.having)
     if not scalars.joins:
         return select
-    span = scalars.joins[0].word.span
-    if select.relation.window is not None:
-        message = "a query in an expression beside a window of the stream is not supported yet"
-        raise QueryError(message, span, legal="the window in a query in FROM; FROM TUMBLE(…)")
-    if items != select.items:
-        items = tuple(each for item in items for each in starred(item, select.relation))
-    joins = (*select.relation.joins, *scalars.joins)
-    return replace(select, items=items, where=where, relation=replace(select.relation, joins=joins))
+    source = _windowless(source, scalars.joins[0].word.span)
+    if len(scalars.joins) > of_rows:
+        from sqlwin.sql.syntax.scalar_groups import grouped  # by need
+
+        items, having = grouped(select, items, having, scalars.joins[of_rows:])
+    source = _named(source)
+    whole = _named(select.relation)
+    items = tuple(each for item in items for each in starred(item, whole))
+    joins = (*source.joins, *scalars.joins[before:])
+    return replace(
+        select, items=items, where=where, having=having, relation=replace(source, joins=joins)
+    )
+
+
+def _windowless(source: ast.From, span: Span) -> ast.From:
+    """A window of ksqlDB is over the joined rows."""
+    if source.window is None:
+        return source
+    if isinstance(source.window, ast.KsqlWindow) and not source.joins:
+        return replace(source, window=None, above=source.window)
+    message = "a query in an expression beside a window of the stream is not supported yet"
+    raise QueryError(message, span, legal="the window in a query in FROM; FROM TUMBLE(…)")
+
+
+def _named(source: ast.From) -> ast.From:
+    """A query by itself has a name, by which `*` has its columns and no others."""
+    bare = source.alias is None and not source.joins
+    if not bare or not isinstance(source.source, ast.Select | ast.Union):
+        return source
+    return replace(source, alias=ast.Name("_1", source.source.span))
+
+
+def _moved(select: ast.Select) -> ast.Select:
+    """Conditions of inner joins that have a query, in WHERE."""
+    joins, where = list(select.relation.joins), select.where
+    for at, join in enumerate(joins):
+        later = all(each.word.text in _KEEPING for each in joins[at:])
+        if join.on is None or not _OPENS.search(join.on.text):
+            continue
+        if join.word.text not in _INNER or not later or join.match is not None:
+            continue
+        parts = list(conjuncts(join.on))
+        stays = [run for run in parts if not _OPENS.search(run.text)]
+        for run in (run for run in parts if _OPENS.search(run.text)):
+            where = run if where is None else _both(where, run)
+        joins[at] = replace(join, on=_all(join.on, stays))
+    return replace(select, where=where, relation=replace(select.relation, joins=tuple(joins)))
+
+
+def _both(one: ast.Run, other: ast.Run) -> ast.Run:
+    texts = [f"({run.text})" if either(run.text) else run.text for run in (one, other)]
+    text = " AND ".join(texts)
+    return replace(one, text=text, original=text, overs=(*one.overs, *other.overs))
+
+
+def _all(run: ast.Run, parts: list[ast.Run]) -> ast.Run:
+    text = " AND ".join(f"({part.text})" for part in parts) or "TRUE"
+    return replace(run, text=text, original=text)
+
+
+def _before(source: ast.From, scalars: Scalars) -> ast.From:
+    """With what conditions of its joins compare, joined before each of these."""
+    joins: list[ast.Join] = []
+    for join in source.joins:
+        if join.on is None or join.nested or not _OPENS.search(join.on.text):
+            joins.append(join)
+            continue
+        known = len(scalars.joins)
+        on = scalars.replaced(join.on)
+        own = frozenset(name.lower() for name in names(replace(join.right, joins=())))
+        for each in scalars.joins[known:]:
+            if each.on is not None and names_one_of(each.on, own):
+                message = (
+                    f"a query in the condition of a {join.word.text} names what is before it alone"
+                )
+                raise QueryError(message, each.word.span, legal="a query in FROM with this value")
+        joins += [*scalars.joins[known:], replace(join, on=on)]
+    return replace(source, joins=tuple(joins))
 
 
 def _queries(run: ast.Run, conditions: bool) -> Iterator[tuple[int, int, int]]:
@@ -92,7 +164,7 @@ def _queries(run: ast.Run, conditions: bool) -> Iterator[tuple[int, int, int]]:
         at, token = found.start(), found[0]
         if at < until or token.isspace():
             continue
-        if token == "(" and _OPENS.match(run.text, at):
+        if token == "(" and _OPENS.match(run.text, at) and _whole(run.text, at, before):
             until = closing(run.text, at)
             if before == "EXISTS" and not (plain and depth == 0):
                 yield at_before, at, until
@@ -104,121 +176,22 @@ def _queries(run: ast.Run, conditions: bool) -> Iterator[tuple[int, int, int]]:
         before, at_before = token.upper(), at
 
 
-def _aggregate(select: ast.Select, run: ast.Run) -> ast.Run:
-    """QueryError where a query may give more than one row, or more than one value."""
-    given = (select.group, select.having, select.qualify, select.distinct, select.refused)
-    single = len(select.items) == 1 and not any(given) and not select.items[0].overs
-    tree = parsed(select.items[0])
-    if not single or not any(_call(node, select.items[0]) for node in tree.walk()):
-        message = (
-            "a query in an expression gives one value: an aggregate of its rows, without GROUP BY"
-        )
-        raise QueryError(message, select.span, legal=LEGAL)
-    if not _null_of_nothing(tree.unalias(), select.items[0]):
-        message = "what a query in an expression gives is an aggregate, or arithmetic of such"
-        legal = "what is around it outside of the brackets: COALESCE((SELECT MAX(b.p) FROM b …), 0)"
-        raise QueryError(message, select.items[0].span, legal=legal)
-    return select.items[0]
-
-
-def _call(node: Expr, run: ast.Run) -> str:
-    """The name of the aggregate that it calls."""
-    call = call_at(node, run)
-    return "" if call is None else call.function.name.lower()
-
-
-def _zero(node: Expr, run: ast.Run) -> bool:
-    return _call(node, run) in _ZERO
-
-
-def _null_of_nothing(node: Expr, run: ast.Run, outermost: bool = True) -> bool:
-    """Whether it is NULL of no rows, as a LEFT JOIN gives it, or is 0."""
-    name = _call(node, run)
-    if name:
-        return name not in _LISTS and (outermost or name not in _ZERO)
-    inner = [each for each in node.iter_expressions() if not isinstance(each, exp.DataType)]
-    return isinstance(node, _ARITHMETIC) and all(_null_of_nothing(e, run, False) for e in inner)
-
-
-def _join(select: ast.Select, item: ast.Run, name: ast.Name) -> ast.Join:
-    own = frozenset(each.lower() for each in names(select.relation))
-    _refuse_outer(item, own)
-    keys, rest, on = [], [], []
-    for condition in [] if select.where is None else conjuncts(select.where):
-        if not names_outer(parsed(condition), own):
-            rest.append(condition)
-            continue
-        inner, outer = _equality(condition, own)
-        keys.append(inner)
-        on.append(f"{name.text}.{name.text}_key{len(keys)} = ({outer.text})")
-    value = part(item, 0, _end(item))
-    called = [f"{name.text}_key{at}" for at in range(1, len(keys) + 1)]
-    pairs = zip((*called, name.text), (*keys, value), strict=True)
-    items = tuple(replace(run, text=f"{run.text} AS {alias}") for alias, run in pairs)
-    source = replace(
-        select, items=items, group=tuple(keys), where=_all(select.where, rest), distinct=None
-    )
-    text = " AND ".join(on) or "TRUE"
-    return ast.Join(
-        ast.Name("LEFT JOIN", name.span),
-        ast.From(source, alias=name),
-        ast.Run(text, text, name.span),
-        scalar=True,
-    )
-
-
-def _all(where: ast.Run | None, rest: list[ast.Run]) -> ast.Run | None:
-    if where is None or not rest:
-        return None
-    text = " AND ".join(f"({run.text})" for run in rest)
-    return replace(where, text=text, original=text)
-
-
-def _end(item: ast.Run) -> int:
-    alias = ALIAS.search(item.text) if isinstance(parsed(item), exp.Alias) else None
-    return len(item.text) if alias is None else alias.start()
-
-
-def names(source: ast.From) -> Iterator[str]:
-    """By which columns of its own are qualified."""
-    for each in (source, *(join.right for join in source.joins)):
-        if each.alias is not None:
-            yield each.alias.text
-        elif isinstance(each.source, ast.Name):
-            yield each.source.text
-
-
-def names_outer(tree: Expr, own: frozenset[str]) -> bool:
-    """Whether it names a column of the query around."""
-    return any(node.table and node.table.lower() not in own for node in tree.find_all(exp.Column))
-
-
-def _refuse_outer(run: ast.Run, own: frozenset[str]) -> None:
-    if names_outer(parsed(run), own):
-        raise _unequal(run)
-
-
-def _unequal(run: ast.Run) -> QueryError:
-    message = "a query in an expression names the rows around it in equalities of its WHERE alone"
-    return QueryError(message, run.span, legal=LEGAL)
-
-
-def _equality(run: ast.Run, own: frozenset[str]) -> tuple[ast.Run, ast.Run]:
-    """Its own side, and that of the query around."""
-    if not isinstance(parsed(run), exp.EQ):
-        raise _unequal(run)
-    at = next(at for at, token in outside(run.text) if token == "=")
-    sides = part(run, 0, at), part(run, at + 1, len(run.text))
-    for one, other in (sides, sides[::-1]):
-        columns = list(parsed(other).find_all(exp.Column))
-        whole = all(node.table and node.table.lower() not in own for node in columns)
-        if columns and whole and not names_outer(parsed(one), own):
-            return one, other
-    raise _unequal(run)
+def _whole(text: str, at: int, before: str) -> bool:
+    """Whether the brackets hold a query, and not one beside other words: `((SELECT …) + 1)`."""
+    inner = _SECOND.match(text, at)
+    if inner is None or before in _THEIRS:
+        return True
+    return _SET.match(text, closing(text, inner.end() - 1)) is not None
 
 
 def starred(item: ast.Run, source: ast.From) -> Iterator[ast.Run]:
-    """`*` without the columns of what was joined: those of each input."""
+    """`*` without the columns of what was joined: those of each input; so `t.*` of a LATERAL."""
+    lateral = [join for join in source.joins if join.listed and _star_of(join) == item.text.strip()]
+    if lateral:
+        assert lateral[0].right.alias is not None
+        texts = (f"{lateral[0].right.alias.text}.{column}" for column in lateral[0].listed)
+        yield from (replace(item, text=text, original=text) for text in texts)
+        return
     if item.text.strip() != "*":
         yield item
         return
@@ -233,6 +206,10 @@ def starred(item: ast.Run, source: ast.From) -> Iterator[ast.Run]:
         for column in () if name in halves else columns:
             text = f"{name}.{column}"
             yield replace(item, text=text, original=text)
+
+
+def _star_of(join: ast.Join) -> str:
+    return "" if join.right.alias is None else f"{join.right.alias.text}.*"
 
 
 def _half(join: ast.Join) -> bool:

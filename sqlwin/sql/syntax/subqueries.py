@@ -20,7 +20,7 @@ What the text leaves as it is says TRUE in place of the query, so that all place
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -28,7 +28,6 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.calls import call_at
 from sqlwin.sql.expressions.scalars import NESTED, parsed
-from sqlwin.sql.syntax.scalar_subqueries import without_scalars
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import TOKEN, closing
 from sqlwin.sql.text.runs import ALIAS, bracketed, part, parts, quoted
@@ -39,6 +38,7 @@ LEGAL = "EXISTS (SELECT 1 FROM b WHERE b.id = a.id), by itself or joined by AND"
 _NOTS = re.compile(r"(\s*\bNOT\b)*\s*", re.IGNORECASE)
 _NOT_IN = re.compile(r"\s*(\bNOT\s*)?\Z", re.IGNORECASE)
 _ASKS = re.compile(rf"\s*\((?={NESTED})", re.IGNORECASE)
+_QUERY = re.compile(rf"\((?={NESTED})", re.IGNORECASE)
 _SIGN = re.compile(r"\s*(<=>|<>|!=|<=|>=|=|<|>)\s*\Z")
 _OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _WORDS = ("EXISTS", "IN", "ANY", "SOME", "ALL")
@@ -61,7 +61,10 @@ class Found:
 
 def unnested(select: ast.Select, parse: Parse) -> ast.Select:
     """The query with the queries of its expressions as joins; parse: of what stands in brackets."""
-    select = without_scalars(select, parse)
+    if any(_QUERY.search(run.text) for run in _expressions(select)):
+        from sqlwin.sql.syntax.scalar_subqueries import without_scalars  # by need
+
+        select = without_scalars(select, parse)
     where = select.where
     found = [] if where is None else queries(where)
     if where is None or not found:
@@ -73,6 +76,12 @@ def unnested(select: ast.Select, parse: Parse) -> ast.Select:
     joins = tuple(_join(each, parse, at) for at, each in enumerate(found, 1))
     relation = replace(select.relation, joins=(*select.relation.joins, *joins))
     return replace(select, relation=relation, where=_rest(where, found))
+
+
+def _expressions(select: ast.Select) -> Iterator[ast.Run]:
+    given = (select.where, select.having, *(join.on for join in select.relation.joins))
+    yield from (run for run in given if run is not None)
+    yield from select.items
 
 
 def queries(run: ast.Run) -> list[Found]:

@@ -242,16 +242,27 @@ class Unnest:
 
 
 @dataclass(frozen=True)
+class Matching:
+    """How columns of a set operation are matched by their names: `BY NAME`, whose UNION has those
+    of all queries, or `CORRESPONDING`, of what all have; names: of BY (…), no others."""
+
+    word: Name
+    names: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True)
 class Union:
     """`… UNION ALL …`: the rows of all, one after another.
 
     kind: UNION, or of two parts INTERSECT or EXCEPT; then `every` says whether it is of ALL.
+    matching: of their columns; None: by their places.
     """
 
     parts: tuple[Select, ...]
     span: Span
     kind: str = "UNION"
     every: bool = False
+    matching: Matching | None = None
 
 
 @dataclass(frozen=True)
@@ -296,7 +307,8 @@ class Join:
     is one of its own columns if it may be. equal: `(x, …) IN (SELECT y, …)`, each of the
     inputs before and of its own. scalar: it was a query in an expression, which no other row may
     wait for. sign: in the place of the `=` of `equal`, as of `x < ANY (…)`. listed: the columns
-    that `*` has of it, where it is not all of them.
+    that `*` has of it, where it is not all of them. single: a row that finds two is an error.
+    computed: what some of its columns are around the join, over columns of it.
     """
 
     word: Name
@@ -310,6 +322,8 @@ class Join:
     scalar: bool = False
     sign: str = "="
     listed: tuple[str, ...] = ()
+    single: bool = False
+    computed: tuple[tuple[str, Run], ...] = ()
 
 
 @dataclass(frozen=True)

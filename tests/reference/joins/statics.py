@@ -4,7 +4,8 @@ What is true of a left row is so for ever: a pair with each row of the table tha
 keys (NULL equals nothing) and of which the residual is TRUE; LEFT, that it has none; SEMI,
 that it has one; ANTI, that it has none. It is emitted `full`, by the early policy.
 
-Weights: a left row of weight -1 retracts what the row of its position made.
+Weights: a left row of weight -1 retracts what the row of its position made. One of the table, which
+may be made of other tables, takes back the row itself; all that comes before the first left row.
 
 State is the operator's own and does not survive it: this is for tests.
 """
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.errors import RunError
 from sqlwin.operators.contract import Stores
 from sqlwin.schema import WEIGHT
 from tests.reference.joins.join_sides import (
@@ -33,11 +35,15 @@ class ReferenceStatic(Logged):
     """kind: inner, left, semi or anti. residual: from a frame of pairs to which are true."""
 
     residual: Callable[[pl.DataFrame], pl.Series] | None = None
+    single: bool = False
 
     def on_batch(
         self, left: pl.DataFrame, right: pl.DataFrame, stores: Stores, now: int
     ) -> pl.DataFrame:
-        self.right.kept |= {ident(row): row for row in right.to_dicts()}
+        for row in right.to_dicts():  # of a result, what it replaces goes before it
+            self.right.kept.pop(ident(row), None)
+            if row.get(WEIGHT, 1) > 0:
+                self.right.kept[ident(row)] = row
         due = self.log.due(now).early
         for row in sorted(left.to_dicts(), key=lambda row: row.get(WEIGHT, 1)):
             for key, other in self._results(row):
@@ -55,6 +61,10 @@ class ReferenceStatic(Logged):
     def _results(self, row: Row) -> Iterator[tuple[str, Row | None]]:
         """The row_keys that are true of a left row, with the row of the table in each."""
         others = [other for other in self.right.kept.values() if self._match(row, other)]
+        if self.single and len(others) > 1:
+            keys = ", ".join(f"{key} = {row[key]}" for key in self.left.keys)
+            found = f" for {keys}" if keys else ""
+            raise RunError(f"a query in an expression gives more than one row{found}")
         if self.kind in ("inner", "left"):
             yield from ((pair_key(row, other), other) for other in others)
         if self.kind == "left" and not others:
