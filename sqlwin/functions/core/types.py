@@ -20,7 +20,7 @@ from functools import cache
 import pyarrow as pa
 
 from sqlwin.functions.core.typed import Refused
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 NULL = pa.null()
 UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
@@ -104,6 +104,7 @@ _NAMES: dict[pa.DataType, tuple[str, str]] = {
     BINARY: ("binary", "BLOB"),
     DATE: ("date", "DATE"),
     TIMESTAMP: ("timestamp", "TIMESTAMPTZ"),
+    TIMESTAMP_NTZ: ("timestamp_ntz", "TIMESTAMP"),
 }
 """Spark's name and DuckDB's."""
 
