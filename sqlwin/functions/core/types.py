@@ -141,6 +141,12 @@ def holds_interval(type_: pa.DataType) -> bool:
     return is_interval(type_)
 
 
+def holds_wall_clock(type_: pa.DataType) -> bool:
+    """It is a TIMESTAMP_NTZ, or has one within."""
+    inner = (type_.field(at).type for at in range(type_.num_fields))
+    return type_ == TIMESTAMP_NTZ or any(map(holds_wall_clock, inner))
+
+
 def intervals_as_text(type_: pa.DataType) -> pa.DataType:
     """STRING for each INTERVAL, which has no place in a column."""
     if is_list(type_):

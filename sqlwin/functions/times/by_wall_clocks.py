@@ -17,7 +17,7 @@ import pyarrow as pa
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.wall_clocks import as_instant, of_instant
 from sqlwin.functions.core.typed import Argument, Refused, Typed
-from sqlwin.functions.core.types import STRING
+from sqlwin.functions.core.types import STRING, holds_wall_clock
 from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 
@@ -70,14 +70,9 @@ def _shown(args: Sequence[Argument]) -> list[Argument]:
 
 def refuse_of_wall_clocks(name: str, types: Iterable[pa.DataType]) -> None:
     """types: of arguments and result. Refused where one holds a TIMESTAMP_NTZ and may not."""
-    if name in _NOT_OF and any(map(_holds, types)):
+    if name in _NOT_OF and any(map(holds_wall_clock, types)):
         message = f"{name.upper()} does not take or give a TIMESTAMP_NTZ"
         raise Refused(message, legal="a TIMESTAMP or a STRING: CAST(ntz AS TIMESTAMP)")
-
-
-def _holds(type_: pa.DataType) -> bool:
-    inner = (type_.field(at).type for at in range(type_.num_fields))
-    return type_ == TIMESTAMP_NTZ or any(map(_holds, inner))
 
 
 def wall_clock_of(made: Typed) -> Typed:
