@@ -14,8 +14,8 @@ do: the day on which they are put back has 25 hours.
 >>> format_instant(began(march, berlin)), format_instant(began(march + 1, berlin))
 ('2024-03-30T23:00:00Z', '2024-03-31T22:00:00Z')
 
-Instants beyond the years 0 to 10,000 are taken as the first or the last of these. Polars' time zones
-end with the year 2099; what is later goes by the last rules of the zone, as zoneinfo has them.
+Instants beyond the years 0 to 10,000 are taken as the first or the last of these. Polars' time
+zones end with the year 2099; what is later goes by the last rules of a zone, as zoneinfo has them.
 """
 
 from __future__ import annotations

@@ -31,9 +31,11 @@ def test_wall_clocks_of_a_dataframe(spark: SparkSession, tmp_path: Path) -> None
     inputs = {"orders": frame.withWatermark("ts", "0 seconds")}
     query = query_over(spark, bound_over(SQL, inputs, {}), inputs)
     came: list[pl.DataFrame] = []
-    query.run(
-        lambda _, what: came.extend(q.results for q in what.values()), tmp_path / "cp", drain=True
-    )
+
+    def keep(_: int, what: Any) -> None:
+        came.extend(each.results for each in what.values())
+
+    query.run(keep, tmp_path / "cp", drain=True)
     rows = pl.concat(came).sort("due").select("due", "hour", "at", "latest").rows()
     half, last = datetime(2024, 3, 10, 2, 30, 0, 500_000), datetime(2024, 3, 10, 3, 30)
     assert [(row[0], row[1], row[3]) for row in rows] == [(half, 2, half), (last, 3, last)]
