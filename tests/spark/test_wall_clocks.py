@@ -43,5 +43,6 @@ def test_wall_clocks_of_a_dataframe(spark: SparkSession, tmp_path: Path) -> None
         "2024-03-10T07:30:00.500000+00:00",
         "2024-03-10T07:30:00+00:00",
     ]
+    query.errors()
     types = {field.name: field.dataType.simpleString() for field in query.results().schema}
     assert (types["due"], types["at"]) == ("timestamp_ntz", "timestamp")
