@@ -72,6 +72,16 @@ def format_instant(micros: int) -> str:
     return text + "Z"
 
 
+def format_datetime(value: datetime) -> str:
+    """As `format_instant`; of one with no zone, which is what a clock shows, without the Z.
+
+    >>> format_datetime(datetime(2024, 1, 1, 9)), format_datetime(EPOCH)
+    ('2024-01-01T09:00:00', '1970-01-01T00:00:00Z')
+    """
+    text = format_instant(from_datetime(value))
+    return text if value.tzinfo else text.removesuffix("Z")
+
+
 def format_duration(micros: int) -> str:
     """A duration in words, greatest unit first."""
     parts = []

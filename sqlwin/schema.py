@@ -38,6 +38,8 @@ CHANGELOG_NAMES = {OP: "op", EMIT: "emit", REVISION: "revision", ROW_KEY: "row_k
 RESERVED = "__"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
+TIMESTAMP_NTZ = pa.timestamp("us")
+"""What a clock shows, of no zone, and so no instant."""
 
 if TYPE_CHECKING:  # a script is checked without Polars: see `__getattr__`
     import polars as pl
@@ -60,6 +62,7 @@ _NAMES: dict[str, pa.DataType] = {
     "BINARY": pa.binary(),
     "DATE": pa.date32(),
     "TIMESTAMP": TIMESTAMP,
+    "TIMESTAMP_NTZ": TIMESTAMP_NTZ,
 }
 _ALIASES = {
     "BOOL": "BOOLEAN",
@@ -305,8 +308,9 @@ def polars_schema(columns: Schema) -> dict[str, pl.DataType]:
     return {column.name: polars_type(column.type) for column in columns}
 
 
-def iso(instants: pl.Expr) -> pl.Expr:
-    """TIMESTAMPs as text, all at once: what `format_instant` makes of each.
+def iso(instants: pl.Expr, zoned: bool = True) -> pl.Expr:
+    """TIMESTAMPs as text, all at once: what `format_instant` makes of each. zoned: with a Z behind,
+    which a TIMESTAMP_NTZ has not.
 
     >>> import polars as pl
     >>> from sqlwin.schema import INSTANT
@@ -317,16 +321,20 @@ def iso(instants: pl.Expr) -> pl.Expr:
     import polars as pl
 
     whole = instants.dt.timestamp("us") % SECOND == 0
-    seconds = instants.dt.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return pl.when(whole).then(seconds).otherwise(instants.dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ"))
+    z = "Z" if zoned else ""
+    seconds = instants.dt.strftime(f"%Y-%m-%dT%H:%M:%S{z}")
+    return pl.when(whole).then(seconds).otherwise(instants.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.6f{z}"))
 
 
 def iso_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    """Every TIMESTAMP column as text; Python's datetime ends with the year 9999, this does not."""
+    """Every TIMESTAMP and TIMESTAMP_NTZ column as text; Python's datetime ends with the year 9999,
+    this does not."""
     import polars as pl
 
     return frame.with_columns(
-        iso(pl.col(name)) for name, dtype in frame.schema.items() if isinstance(dtype, pl.Datetime)
+        iso(pl.col(name), zoned=dtype.time_zone is not None)
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, pl.Datetime)
     )
 
 

@@ -19,7 +19,6 @@ _VARIANT = "there are no columns of type VARIANT: GET_JSON_OBJECT and FROM_JSON 
 _XML = "XML is parsed before it gets into a stream, as rows of columns"
 _ROWS = "it makes several rows of one, which no scalar does"
 _CALENDAR = "an interval is of months or of a fixed length: MAKE_YM_INTERVAL, MAKE_DT_INTERVAL"
-_NO_ZONE = "there is no TIMESTAMP without a time zone"
 _NO_TIME = "there is no time of day without a date"
 _CHANCE = "it gives another value each time, so a batch that is run again would be another"
 _SESSION = "it depends on more than the row: the session, the machine, the file"
@@ -52,13 +51,6 @@ NEVER: dict[str, str] = {
     "try_make_interval": _CALENDAR,
     **dict.fromkeys(
         (
-            *("convert_timezone", "make_timestamp_ntz", "to_timestamp_ntz"),
-            *("try_make_timestamp_ntz", "try_to_timestamp_ntz", "localtimestamp"),
-        ),
-        _NO_ZONE,
-    ),
-    **dict.fromkeys(
-        (
             *("make_time", "to_time", "try_to_time", "time_trunc", "time_diff", "current_time"),
             *("localtime",),
             *("time_from_micros", "time_from_millis", "time_from_seconds"),
@@ -66,6 +58,7 @@ NEVER: dict[str, str] = {
         ),
         _NO_TIME,
     ),
+    "localtimestamp": "CAST(CURRENT_TIMESTAMP AS TIMESTAMP_NTZ) is what clocks show then",
     **dict.fromkeys(("aes_encrypt", "aes_decrypt", "try_aes_decrypt"), _KEYS),
     "sentences": "where words and sentences end differs from one Java to another",
     **dict.fromkeys(
@@ -108,7 +101,6 @@ TYPES: dict[str, str] = {
     "GEOMETRY": _PLACES,
     "INTERVAL": _CALENDAR,
     "TIME": _NO_TIME,
-    "TIMESTAMP_NTZ": _NO_ZONE,
     "VARIANT": _VARIANT,
 }
 """INTERVAL alone: with fields behind it, it is a type."""

@@ -18,9 +18,10 @@ from sqlwin.functions.advice import instead
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, Overload
 from sqlwin.functions.core.guards import guarded, is_null
+from sqlwin.functions.core.session_zone import in_utc
 from sqlwin.functions.core.signatures import Match, Pattern
 from sqlwin.functions.core.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
-from sqlwin.functions.core.types import is_integral, name
+from sqlwin.functions.core.types import holds_wall_clock, is_integral, name
 from sqlwin.functions.numbers.chains import SIGNS, chained
 from sqlwin.functions.times.by_clocks import clock_of, given_to, made_by
 
@@ -29,13 +30,27 @@ def resolved(function: Function, arguments: Sequence[Argument]) -> Typed:
     """The call as DuckDB's text. Refused where no overload takes the arguments."""
     if function.before is not None:
         arguments = function.before(arguments)
+    if any(holds_wall_clock(arg.type) for arg in _typed(arguments)):
+        from sqlwin.functions.times.by_wall_clocks import by_wall_clock, wall_clock_of
+
+        walls = by_wall_clock(function.name, arguments)
+        if walls is not None:
+            with in_utc():
+                return wall_clock_of(_resolved(function, walls, arguments))
+    return _resolved(function, arguments, arguments)
+
+
+def _resolved(
+    function: Function, arguments: Sequence[Argument], given: Sequence[Argument]
+) -> Typed:
+    """given: as the query has them, for messages."""
     found = _of_overloads(function, [(each, arguments) for each in function.overloads])
     if found is None:
         wrapped = [(each, _as_lambdas(each, arguments)) for each in function.overloads]
         found = _of_overloads(function, [pair for pair in wrapped if pair[1] != arguments])
     if found is None:
         _refuse_another_order(function, arguments)
-        raise _not_taken(function, arguments)
+        raise _not_taken(function, given)
     return found
 
 
@@ -119,6 +134,10 @@ def _called(
             )
         made.append(taken)
     result = _result(overload, match, tuple(made))
+    if holds_wall_clock(result):
+        from sqlwin.functions.times.by_wall_clocks import refuse_of_wall_clocks
+
+        refuse_of_wall_clocks(function.name, (result,))
     clock = clock_of(function.name, overload, made, result)
     call = Call(given_to(clock, made), result)
     if is_null(function.name, call):
@@ -137,7 +156,7 @@ def _plain(
     return Typed(text, type_, fails=overload.fails or any(map(_fails, args)))
 
 
-def _typed(args: Sequence[Typed | Body]) -> list[Typed]:
+def _typed(args: Sequence[Argument | Body]) -> list[Typed]:
     return [arg for arg in args if isinstance(arg, Typed)]
 
 

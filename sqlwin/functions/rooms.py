@@ -25,7 +25,7 @@ NAMES = {
     """,
     "casts.functions": """
         boolean, tinyint, smallint, int, bigint, float, double, decimal, string, binary, date,
-        timestamp
+        timestamp, timestamp_ntz
     """,
     "logic.comparison": """
         =, ==, <>, !=, <, <=, >, >=, <=>, equal_null, <!=>, greatest, least, isnull, isnotnull,
@@ -105,6 +105,9 @@ NAMES = {
     """,
     "times.processing": """
         current_timestamp, now, proctime, current_row_timestamp, current_date, curdate
+    """,
+    "times.without_zone": """
+        make_timestamp_ntz, try_make_timestamp_ntz, to_timestamp_ntz, convert_timezone
     """,
     "dialects": """
         to_timestamp_ltz

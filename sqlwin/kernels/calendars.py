@@ -14,8 +14,8 @@ do: the day on which they are put back has 25 hours.
 >>> format_instant(began(march, berlin)), format_instant(began(march + 1, berlin))
 ('2024-03-30T23:00:00Z', '2024-03-31T22:00:00Z')
 
-Instants beyond the years 0 to 10,000 are taken as the first or the last of these. From 2100 on a
-zone keeps the offset that it has then, for Polars' time zones have no later rules.
+Instants beyond the years 0 to 10,000 are taken as the first or the last of these. Polars' time
+zones end with the year 2099; what is later goes by the last rules of a zone, as zoneinfo has them.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from sqlwin.windows.group import Calendar
 X = TypeVar("X", int, pl.Expr)
 
 LOW, HIGH = -62_167_219_200_000_000, 253_402_300_800_000_000
+LATE = 4_102_444_800_000_000
+"""The year 2100 begins."""
 MONTHS_OF_YEAR, EPOCH_YEAR = 12, 1970
 _FORWARD = 26 * HOUR
 """More than any clock was ever put forward at once."""
@@ -70,7 +72,26 @@ def began(n: X, calendar: Calendar) -> X:
 def _local(x: pl.Expr, zone: str) -> pl.Expr:
     """What the zone's clocks show at an instant."""
     at = x.cast(pl.Datetime("us", "UTC"))
-    return at.dt.convert_time_zone(zone).dt.replace_time_zone(None)
+    known = at.dt.convert_time_zone(zone).dt.replace_time_zone(None)
+    if zone == "UTC":
+        return known
+    return _by_last_rules(x, zone, known.cast(pl.Int64), shows=True).cast(pl.Datetime("us"))
+
+
+def _by_last_rules(x: pl.Expr, zone: str, known: pl.Expr, *, shows: bool) -> pl.Expr:
+    """From `LATE` on, x being instants of which clocks show something, or what they show. Int64."""
+
+    def computed(values: pl.Series) -> pl.Series:
+        late = (values >= LATE).fill_null(False)
+        if not late.any():
+            return pl.Series(values=[None], dtype=pl.Int64).new_from_index(0, len(values))
+        from sqlwin.functions.instants import zones
+
+        found, given = zones.zone(zone), values.fill_null(LATE).to_numpy()
+        return pl.Series(values=found.local(given) if shows else found.instants(given))
+
+    later = x.map_batches(computed, return_dtype=pl.Int64, is_elementwise=True)
+    return pl.when(x >= LATE).then(later).otherwise(known)
 
 
 def _instant(local: pl.Expr, zone: str) -> pl.Expr:
@@ -83,4 +104,5 @@ def _instant(local: pl.Expr, zone: str) -> pl.Expr:
         return known.cast(pl.Int64)
 
     before = pl.duration(microseconds=_FORWARD)
-    return pl.coalesce(at(local), at(local - before) + _FORWARD)
+    known = pl.coalesce(at(local), at(local - before) + _FORWARD)
+    return _by_last_rules(local.cast(pl.Int64), zone, known, shows=False)

@@ -36,13 +36,13 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from sqlwin.instants import END, START
+from sqlwin.instants import DAY, END, START
 from sqlwin.kernels.calendars import began, number
 from sqlwin.kernels.frames import Ints
 from sqlwin.schema import where
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Reach
-from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, Ending, Hop, Whole
+from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, DaysOfMonths, Ending, Hop, Whole
 
 WINDOW_END = "__end"
 _NUMBER, _ROW = "__number", "__row"
@@ -69,14 +69,21 @@ def pane_of(ts: X, window: Aligned) -> X:
     return pane_start(ts, window.pane, origin(window))
 
 
-def start_of(end: X, window: Ending) -> X:
+def start_of(end: X, window: Ending | DaysOfMonths) -> X:
     """Start of the time window that ends at `end`. Int64."""
     if isinstance(window, CalendarWindow):
         last = _first_at(end, window)
         return began(start_of(last, window.periods), window.calendar)
+    if isinstance(window, DaysOfMonths):
+        return _run(end - 1, window)
     if isinstance(window, Cumulate):
         return pane_start(end - 1, window.size, window.offset)
     return end - window.size
+
+
+def _run(day: X, window: DaysOfMonths, nth: int = 0) -> X:
+    """The first day of the run of months that a day is in, or of the n-th one behind it."""
+    return began(number(day * DAY, window.runs) + nth, window.runs) // DAY
 
 
 def _first_at(end: X, window: CalendarWindow) -> X:
@@ -84,19 +91,19 @@ def _first_at(end: X, window: CalendarWindow) -> X:
     return number(end - 1, window.calendar) + 1
 
 
-def earliest(end: X, window: Ending | Reach) -> X:
+def earliest(end: X, window: Ending | DaysOfMonths | Reach) -> X:
     """The first start of the time windows that end at `end` or later, one or not. Int64."""
     if isinstance(window, Reach):
         return end * 0 + START if window.size is None else end - window.size - 1
     if isinstance(window, CalendarWindow):
         first = earliest(_first_at(end, window), window.periods)
         return began(first, window.calendar)
-    if isinstance(window, Cumulate):
+    if isinstance(window, Cumulate | DaysOfMonths):
         return start_of(end, window)
     return pane_start(end - window.size + window.advance - 1, window.advance, origin(window))
 
 
-def ends_at(ts: X, window: Ending | Reach) -> tuple[X, X]:
+def ends_at(ts: X, window: Ending | DaysOfMonths | Reach) -> tuple[X, X]:
     """The ends of the first and of the last time window that holds an instant. Int64.
 
     Of frames, whose last instant is within: that of a row as far before as it may be, and of one as
@@ -107,6 +114,8 @@ def ends_at(ts: X, window: Ending | Reach) -> tuple[X, X]:
     if isinstance(window, CalendarWindow):
         low, high = ends_at(number(ts, window.calendar), window.periods)
         return began(low, window.calendar), began(high, window.calendar)
+    if isinstance(window, DaysOfMonths):
+        return ts + 1, _run(ts, window, 1)
     if isinstance(window, Cumulate):
         first = pane_start(ts, window.step, window.offset) + window.step
         return first, pane_start(ts, window.size, window.offset) + window.size
@@ -140,7 +149,11 @@ def origin(window: Hop | Cumulate) -> int:
 
 
 def ends_of(
-    panes: pl.DataFrame, time: str, window: Aligned, first: int = START, last: int = END
+    panes: pl.DataFrame,
+    time: str,
+    window: Aligned | DaysOfMonths,
+    first: int = START,
+    last: int = END,
 ) -> pl.DataFrame:
     """Each pane's row once for every time window that holds it, with the window's end.
 
@@ -154,6 +167,8 @@ def ends_of(
     if isinstance(window, CalendarWindow):
         ends = _ends_of_calendar(panes, time, window)
         return where(ends, (ends[WINDOW_END] >= first) & (ends[WINDOW_END] <= last))
+    if isinstance(window, DaysOfMonths):
+        return _ends_of_days(panes, time, window)
     if isinstance(window, Hop) and window.tumbles:
         ends = panes.with_columns((pl.col(time) + window.size).alias(WINDOW_END))
         return where(ends, (ends[WINDOW_END] >= first) & (ends[WINDOW_END] <= last))
@@ -179,6 +194,14 @@ def held_by(pane: Ints, window: Hop | Cumulate, first: int, last: int) -> tuple[
     if last < END:
         high = np.minimum(high, last - (last - base) % step)
     return low, np.maximum(high, low - step)
+
+
+def _ends_of_days(panes: pl.DataFrame, time: str, window: DaysOfMonths) -> pl.DataFrame:
+    low, high = (
+        panes.select(each)[time].to_numpy()  # the ends of the first and the last window of each
+        for each in ends_at(pl.col(time), window)
+    )
+    return _repeated(panes, WINDOW_END, low, high - low + 1, 1)
 
 
 def _ends_of_calendar(panes: pl.DataFrame, time: str, window: CalendarWindow) -> pl.DataFrame:

@@ -26,7 +26,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.instants import format_instant, from_datetime
+from sqlwin.instants import format_datetime
 
 ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """What ends a line, to somebody."""
@@ -81,7 +81,7 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, datetime):
-        return format_instant(from_datetime(value))
+        return format_datetime(value)
     if isinstance(value, float):
         return repr(value).replace("nan", "NaN").replace("inf", "Infinity")
     if isinstance(value, Decimal):

@@ -112,15 +112,52 @@ class Calendar:
 
 
 @dataclass(frozen=True)
+class DaysOfMonths:
+    """Windows of days that begin together with every run of so many months, and end after each of
+    its days; over the numbers of days since 1970.
+
+    offset: in months, where runs begin: 3 of a year that begins in April.
+    """
+
+    months: int
+    offset: int = 0
+
+    @property
+    def unit(self) -> Unit:
+        return Unit.RANGE
+
+    @property
+    def size(self) -> int:
+        """No window has more days."""
+        return 31 * self.months
+
+    @property
+    def step(self) -> int:
+        return 1
+
+    @property
+    def every(self) -> int:
+        return 1
+
+    @property
+    def pane(self) -> int:
+        return 1
+
+    @property
+    def runs(self) -> Calendar:
+        return Calendar(self.months, months=True, offset=self.offset)
+
+
+@dataclass(frozen=True)
 class CalendarWindow:
     """Windows of whole periods: days, weeks, months as a zone has them.
 
-    periods: the same windows over the numbers of periods. Each is `[began(n), began(m))`, see
-    `kernels.calendars`.
+    periods: the same windows over the numbers of periods, `DaysOfMonths` over those of days. Each
+    is `[began(n), began(m))`, see `kernels.calendars`.
     """
 
     calendar: Calendar
-    periods: Hop | Cumulate
+    periods: Hop | Cumulate | DaysOfMonths
 
     @property
     def unit(self) -> Unit:

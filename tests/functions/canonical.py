@@ -141,6 +141,7 @@ _NAMES = (
     (pa.types.is_binary, "binary"),
     (pa.types.is_large_binary, "binary"),
     (pa.types.is_date, "date"),
+    (lambda type_: type_ == pa.timestamp("us"), "timestamp_ntz"),
     (pa.types.is_timestamp, "timestamp"),
     (pa.types.is_null, "void"),
 )

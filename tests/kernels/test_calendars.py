@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlwin.instants import DAY, END, HOUR, START, parse_instant
 from sqlwin.kernels.calendars import began, number
 from sqlwin.kernels.panes import WINDOW_END, earliest, ends_at, ends_of, pane_of, start_of
-from sqlwin.windows.group import Calendar, CalendarWindow, Cumulate, Hop
+from sqlwin.windows.group import Calendar, CalendarWindow, Cumulate, DaysOfMonths, Hop
 from tests.reference.kernels.windows import pane_of as reference_pane
 from tests.reference.kernels.windows import windows_holding
 
@@ -32,8 +32,7 @@ CHANGES = tuple(
         ),
     )
 )
-FIRST, LAST = parse_instant("1900-01-01T00:00:00Z"), parse_instant("2090-01-01T00:00:00Z")
-"""Windows of up to seven years end before 2100, from when on zones have no rules."""
+FIRST, LAST = parse_instant("1900-01-01T00:00:00Z"), parse_instant("2490-01-01T00:00:00Z")
 
 
 def calendars() -> st.SearchStrategy[Calendar]:
@@ -55,7 +54,11 @@ def calendars() -> st.SearchStrategy[Calendar]:
 
 def windows() -> st.SearchStrategy[CalendarWindow]:
     periods = st.sampled_from((Hop(1, 1), Hop(3, 1), Hop(7, 2), Hop(4, 2), Cumulate(4, 1)))
-    return st.builds(CalendarWindow, calendars(), periods)
+    days = st.builds(lambda zone: Calendar(DAY, False, zone), st.sampled_from(ZONES))
+    of_months = st.builds(DaysOfMonths, st.sampled_from((1, 2, 3, 12)), st.integers(0, 2))
+    return st.builds(CalendarWindow, calendars(), periods) | st.builds(
+        CalendarWindow, days, of_months
+    )
 
 
 def instants() -> st.SearchStrategy[int]:

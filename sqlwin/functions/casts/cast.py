@@ -25,6 +25,7 @@ from sqlwin.functions.casts import numbers as cast_numbers
 from sqlwin.functions.casts import strings as cast_strings
 from sqlwin.functions.casts import texts as cast_texts
 from sqlwin.functions.casts import times as cast_times
+from sqlwin.functions.casts import wall_clocks as cast_wall_clocks
 from sqlwin.functions.casts.casting import Casting, How, kind
 from sqlwin.functions.core.literals import converted, literal
 from sqlwin.functions.core.typed import Refused, Typed
@@ -36,6 +37,7 @@ _TABLE: dict[tuple[str, str], How] = {
     **cast_texts.CASTS,
     **cast_nested.CASTS,
     **cast_times.CASTS,
+    **cast_wall_clocks.CASTS,
     **cast_intervals.CASTS,
 }
 _NOTED: ContextVar[list[tuple[str, Typed]] | None] = ContextVar("noted", default=None)

@@ -19,7 +19,7 @@ from sqlwin.functions.core import types
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.vectors import Vector
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 _ATOMIC = {
     types.NULL: "void",
@@ -28,6 +28,7 @@ _ATOMIC = {
     types.BINARY: "binary",
     types.DATE: "date",
     TIMESTAMP: "timestamp",
+    TIMESTAMP_NTZ: "timestamp_ntz",
 }
 _CLASSES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (types.is_integral, "integral"),

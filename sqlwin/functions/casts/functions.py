@@ -19,7 +19,7 @@ from sqlwin.functions.core.types import (
     STRING,
     TINYINT,
 )
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 _TYPES = {
     "boolean": BOOLEAN,
@@ -34,6 +34,7 @@ _TYPES = {
     "binary": BINARY,
     "date": DATE,
     "timestamp": TIMESTAMP,
+    "timestamp_ntz": TIMESTAMP_NTZ,
 }
 
 

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.core.limits import BYTES, ELEMENTS
 from sqlwin.functions.core.types import BIGINT, DATE, INT, is_float, is_list, is_map, is_struct
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 Identity = Callable[[Any], Hashable]
 Order = Callable[[Any], Any]
@@ -40,7 +40,7 @@ def plain(type_: pa.DataType) -> pa.DataType:
         return pa.map_(plain(type_.key_type), plain(type_.item_type))
     if is_struct(type_):
         return pa.struct([(field.name, plain(field.type)) for field in type_])
-    return {DATE: INT, TIMESTAMP: BIGINT}.get(type_, type_)
+    return {DATE: INT, TIMESTAMP: BIGINT, TIMESTAMP_NTZ: BIGINT}.get(type_, type_)
 
 
 def values(array: pa.Array) -> list[Any]:

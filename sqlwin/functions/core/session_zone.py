@@ -37,10 +37,17 @@ def set_session_zone(name: str) -> None:
 
 
 @contextmanager
-def of_a_script() -> Iterator[None]:
-    """A script begins in UTC, and what it sets ends with it."""
+def in_utc() -> Iterator[None]:
+    """What is compiled meanwhile goes by UTC."""
     before = _ZONE.set(UTC)
     try:
         yield
     finally:
         _ZONE.reset(before)
+
+
+@contextmanager
+def of_a_script() -> Iterator[None]:
+    """A script begins in UTC, and what it sets ends with it."""
+    with in_utc():
+        yield

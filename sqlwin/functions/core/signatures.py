@@ -58,7 +58,7 @@ from sqlwin.functions.core.types import (
     is_struct,
 )
 from sqlwin.functions.core.widening import implicit, widest
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 Bound = dict[str, pa.DataType]
 """Of each letter, the type it stands for so far."""
@@ -74,6 +74,7 @@ _CONCRETE: dict[str, pa.DataType] = {
     "BINARY": BINARY,
     "DATE": DATE,
     "TIMESTAMP": TIMESTAMP,
+    "TIMESTAMP_NTZ": TIMESTAMP_NTZ,
     "VOID": NULL,
 }
 _INTERVALS = {"INTERVAL_YM": YEAR_MONTH, "INTERVAL_DT": DAY_TIME}

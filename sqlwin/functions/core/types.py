@@ -20,7 +20,7 @@ from functools import cache
 import pyarrow as pa
 
 from sqlwin.functions.core.typed import Refused
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 NULL = pa.null()
 UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
@@ -104,6 +104,7 @@ _NAMES: dict[pa.DataType, tuple[str, str]] = {
     BINARY: ("binary", "BLOB"),
     DATE: ("date", "DATE"),
     TIMESTAMP: ("timestamp", "TIMESTAMPTZ"),
+    TIMESTAMP_NTZ: ("timestamp_ntz", "TIMESTAMP"),
 }
 """Spark's name and DuckDB's."""
 
@@ -138,6 +139,12 @@ def holds_interval(type_: pa.DataType) -> bool:
     if is_struct(type_):
         return any(holds_interval(field.type) for field in type_)
     return is_interval(type_)
+
+
+def holds_wall_clock(type_: pa.DataType) -> bool:
+    """It is a TIMESTAMP_NTZ, or has one within."""
+    inner = (type_.field(at).type for at in range(type_.num_fields))
+    return type_ == TIMESTAMP_NTZ or any(map(holds_wall_clock, inner))
 
 
 def intervals_as_text(type_: pa.DataType) -> pa.DataType:

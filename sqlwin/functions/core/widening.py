@@ -39,7 +39,7 @@ from sqlwin.functions.core.types import (
     is_numeric,
     is_struct,
 )
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 
 def _joined(one: Interval, other: Interval) -> Interval | None:
@@ -50,6 +50,7 @@ def _joined(one: Interval, other: Interval) -> Interval | None:
     return Interval(min(first, key=UNITS.index), max(last, key=UNITS.index))
 
 
+_TIMES = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
 _PRECEDENCE = (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE)
 
 
@@ -61,8 +62,8 @@ def widest(one: pa.DataType, other: pa.DataType, loose: bool = True) -> pa.DataT
         return other
     if is_numeric(one) and is_numeric(other):
         return _widest_number(one, other)
-    if {one, other} == {DATE, TIMESTAMP}:
-        return TIMESTAMP
+    if one in _TIMES and other in _TIMES:
+        return max(one, other, key=_TIMES.index)
     if is_interval(one) and is_interval(other):
         return _joined(one, other)
     if STRING in (one, other):
@@ -126,8 +127,8 @@ def implicit(given: pa.DataType, wanted: pa.DataType, loose: bool = False) -> bo
         return True
     if is_numeric(given) and is_numeric(wanted):
         return loose or _widens(given, wanted)
-    if (given, wanted) == (DATE, TIMESTAMP):
-        return True
+    if given in _TIMES and wanted in _TIMES:
+        return _TIMES.index(given) < _TIMES.index(wanted)
     if is_nested(given) or is_nested(wanted):
         return bool(widest(given, wanted, loose=False) == wanted)
     if is_interval(given) or is_interval(wanted):

@@ -79,19 +79,49 @@ def micros_of(text: str, named: str | None = None) -> int | None:
     return _micros(found, named)
 
 
+def clock_of(text: str) -> int | None:
+    """What a clock shows by a text, as if it was UTC, whatever zone it says; None where it is
+    malformed, as a time of no day is.
+
+    >>> clock_of("1970-01-01 00:00:01 Europe/Paris"), clock_of("10:11:12")
+    (1000000, None)
+    """
+    found = _INSTANT.match(text.strip(_SPACE))
+    written = None if found is None else found[8]
+    if found is None or (written is not None and not _is_zone(written.strip())):
+        return None
+    return _in_range(_clock(found))
+
+
+def _in_range(micros_: int | None) -> int | None:
+    return micros_ if micros_ is not None and -_LONG <= micros_ < _LONG else None
+
+
+def _is_zone(named: str) -> bool:
+    try:
+        zone(named)
+    except ValueError:
+        return False
+    return True
+
+
 def _micros(found: re.Match[str] | None, default: str | None = None) -> int | None:
     if found is None:
         return None
-    year, month, day, hour, minute, second, fraction, written = found.groups()
-    named = default if written is None else written
+    local = _clock(found)
+    named = default if found[8] is None else found[8]
+    return _in_range(local if local is None or named is None else _in_zone(local, named.strip()))
+
+
+def _clock(found: re.Match[str]) -> int | None:
+    """What it shows, which may lie beyond the ends of time."""
+    year, month, day, hour, minute, second, fraction, _ = found.groups()
     days_ = _days(int(year), int(month or 1), int(day or 1))
     time = [int(part or 0) for part in (hour, minute, second)]
     if days_ is None or time[0] > 23 or max(time) > 59:
         return None
     seconds = (time[0] * 60 + time[1]) * 60 + time[2]
-    local = days_ * DAY + seconds * 1_000_000 + int((fraction or "").ljust(6, "0")[:6])
-    made = local if named is None else _in_zone(local, named.strip())
-    return made if made is not None and -_LONG <= made < _LONG else None
+    return days_ * DAY + seconds * 1_000_000 + int((fraction or "").ljust(6, "0")[:6])
 
 
 def _in_zone(local: int, named: str) -> int | None:

@@ -22,7 +22,7 @@ from sqlwin.functions.core.types import (
 from sqlwin.functions.core.vectors import only, vector
 from sqlwin.functions.texts.format_columns import columns
 from sqlwin.functions.texts.java_format import formatted
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 
 @vector("formatstring")
@@ -48,7 +48,9 @@ def _format_text(call: Call) -> str:
 
 
 def _kind(type_: pa.DataType) -> str:
-    return {DATE: "int", TIMESTAMP: "bigint", NULL: "string"}.get(type_, name(type_))
+    if type_ in (TIMESTAMP, TIMESTAMP_NTZ):
+        return "bigint"
+    return {DATE: "int", NULL: "string"}.get(type_, name(type_))
 
 
 def _given(arg: Typed, at: int) -> Typed:
@@ -57,7 +59,7 @@ def _given(arg: Typed, at: int) -> Typed:
         raise Refused(f"FORMAT_STRING does not take {name(arg.type).upper()}", legal, at=at)
     if arg.type == DATE:
         return Typed(f"CAST({arg.sql} - DATE '1970-01-01' AS INTEGER)", INT)
-    if arg.type == TIMESTAMP:
+    if arg.type in (TIMESTAMP, TIMESTAMP_NTZ):
         return Typed(f"CAST(epoch_us({arg.sql}) AS BIGINT)", BIGINT)
     if is_float(arg.type):
         return cast(arg, STRING, implicitly=True)

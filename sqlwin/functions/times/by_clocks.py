@@ -11,6 +11,7 @@ so that none goes by UTC unnoticed. Casts have the zone themselves, see `casts.c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum, auto
@@ -66,7 +67,7 @@ RULES: dict[str, Rule] = {
             current_timestamp timestamp_micros timestamp_millis timestamp_seconds unix_micros
             unix_millis unix_seconds unix_timestamp from_utc_timestamp to_utc_timestamp convert_tz
             format_timestamp parse_timestamp to_date try_to_date to_timestamp try_to_timestamp
-            to_timestamp_ltz
+            to_timestamp_ltz to_timestamp_ntz convert_timezone
             """
         ),
         Clock.INSTANT,
@@ -86,6 +87,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(_names("date_add timestampadd"), _of_unit),
     **dict.fromkeys(_names("make_timestamp try_make_timestamp"), _of_parts),
 }
+_INSTANT = re.compile(r"\bTIMESTAMP\b")
 UTC_ALONE = frozenset(_names("time_bucket sequence"))
 """Those of a TIMESTAMP that are refused under another zone."""
 WITHIN = frozenset(_names("to_json from_json to_csv from_csv"))
@@ -93,7 +95,7 @@ WITHIN = frozenset(_names("to_json from_json to_csv from_csv"))
 
 
 def has_instants(overload: Overload) -> bool:
-    return "TIMESTAMP" in overload.signature.text
+    return _INSTANT.search(overload.signature.text) is not None
 
 
 def clock_of(name: str, overload: Overload, args: Args, result: pa.DataType) -> Clock:

@@ -24,7 +24,7 @@ from sqlwin.functions.instants.calendar import DAY, MONTHS, days, is_leap, month
 from sqlwin.functions.instants.zones import zone
 from sqlwin.schema import TIMESTAMP
 
-_SECONDS = pa.decimal128(16, 6)
+SECONDS = pa.decimal128(16, 6)
 _EXACT = Context(prec=60)
 
 
@@ -138,17 +138,18 @@ def _double_seconds(numbers: pa.Array) -> pa.Array:
 
 _PLAIN = "(INT, INT, INT, INT, INT, DECIMAL(16, 6)) -> TIMESTAMP"
 _ZONED = "(INT, INT, INT, INT, INT, DECIMAL(16, 6), STRING) -> TIMESTAMP"
-_INTS = (INT,) * 5
-_MAKE = (of(_PLAIN, _make_timestamp), of(_ZONED, _make_timestamp))
-_TRY_MAKE = (of(_PLAIN, _try_make_timestamp), of(_ZONED, _try_make_timestamp))
+INTS = (INT,) * 5
+MAKE, TRY_MAKE = of(_PLAIN, _make_timestamp), of(_PLAIN, _try_make_timestamp)
+_MAKE = (MAKE, of(_ZONED, _make_timestamp))
+_TRY_MAKE = (TRY_MAKE, of(_ZONED, _try_make_timestamp))
 
 
 def _of_any_numbers(plain: Overload, zoned: Overload) -> tuple[Overload, ...]:
     numbers = "(N0, N1, N2, N3, N4, N5"
     return (
         *(plain, zoned),
-        narrowed(f"{numbers}) -> TIMESTAMP", plain, *_INTS, _SECONDS),
-        narrowed(f"{numbers}, STRING) -> TIMESTAMP", zoned, *_INTS, _SECONDS, STRING),
+        narrowed(f"{numbers}) -> TIMESTAMP", plain, *INTS, SECONDS),
+        narrowed(f"{numbers}, STRING) -> TIMESTAMP", zoned, *INTS, SECONDS, STRING),
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.instants import format_instant, from_datetime
+from sqlwin.instants import format_datetime
 from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, iso
 
 CHANGE_SCHEMA = {OP: pl.String, EMIT: pl.String, REVISION: pl.Int32, ROW_KEY: pl.String}
@@ -43,7 +43,8 @@ def row_key_at(stream: str, edges: dict[str, pl.DataType] | None = None) -> pl.E
 def _json(name: str, dtype: pl.DataType) -> pl.Expr:
     column = pl.col(name)
     if isinstance(dtype, pl.Datetime):
-        return pl.concat_str([pl.lit('"'), iso(column), pl.lit('"')])
+        text = iso(column, zoned=dtype.time_zone is not None)
+        return pl.concat_str([pl.lit('"'), text, pl.lit('"')])
     if dtype == pl.String:
         # {"v":"…"} without its first five characters and its last
         return pl.struct(column.alias("v")).struct.json_encode().str.slice(5).str.head(-1)
@@ -80,7 +81,7 @@ def _nested(value: Any) -> Any:
     if isinstance(value, float):
         return value + 0.0 if math.isfinite(value) else "NaN" if math.isnan(value) else str(value)
     if isinstance(value, datetime):
-        return format_instant(from_datetime(value))
+        return format_datetime(value)
     if isinstance(value, bytes):
         return value.hex()
     return value if value is None or isinstance(value, int | str) else str(value)

@@ -35,7 +35,7 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.schema import Order
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude, Frame
-from sqlwin.windows.group import CalendarWindow, Cumulate, GroupWindow, Session, Whole
+from sqlwin.windows.group import CalendarWindow, Cumulate, DaysOfMonths, GroupWindow, Session, Whole
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SteppedWindow
 from sqlwin.windows.stays import JoinStays
 
@@ -208,6 +208,9 @@ def _shape(window: GroupWindow) -> str:
 
 def _calendar_window(window: CalendarWindow) -> str:
     calendar, periods = window.calendar, window.periods
+    if isinstance(periods, DaysOfMonths):
+        since = f" offset {_months(periods.offset)}" if periods.offset else ""
+        return f"cumulating to {_months(periods.months)} by 1 day{since} in {calendar.zone}"
     measured = _months if calendar.months else partial(length, unit=Unit.RANGE)
     size = measured(periods.size * calendar.step)
     offset = f" offset {measured(calendar.offset)}" if calendar.offset else ""

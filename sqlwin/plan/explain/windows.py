@@ -43,7 +43,14 @@ from sqlwin.plan.properties.stores import (
 )
 from sqlwin.policies import Policy
 from sqlwin.windows import Unit
-from sqlwin.windows.group import CalendarWindow, Cumulate, Session, Whole
+from sqlwin.windows.group import (
+    CalendarWindow,
+    Cumulate,
+    DaysOfMonths,
+    GroupWindow,
+    Session,
+    Whole,
+)
 
 
 def facts(plan: Node, stores: str) -> Iterator[str]:
@@ -166,13 +173,13 @@ def _operator(window: Unranked) -> str:
 
 
 def _kind(window: WindowAggregate) -> str:
-    shape = window.window
+    shape: GroupWindow | DaysOfMonths = window.window
     if isinstance(shape, Whole):
         return "the whole stream"
     measure = "time"
     if isinstance(shape, CalendarWindow):
         measure, shape = f"the calendar of {shape.calendar.zone}", shape.periods
-    if isinstance(shape, Cumulate):
+    if isinstance(shape, Cumulate | DaysOfMonths):
         return f"cumulating windows of {measure}"
     if counts(window):
         measure = "messages" if arriving(window) else "rows by event time"

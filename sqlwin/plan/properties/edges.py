@@ -32,7 +32,7 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.plan.ir.once import once
 from sqlwin.schema import TIMESTAMP
 from sqlwin.windows import Unit
-from sqlwin.windows.group import CalendarWindow, Ending, Hop
+from sqlwin.windows.group import CalendarWindow, DaysOfMonths, Ending, Hop
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Edge:
         return isinstance(self.window, Hop)
 
 
-def cascade(window: Ending) -> Ending:
+def cascade(window: Ending | DaysOfMonths) -> Ending:
     """The tumbling window that holds the last instants of one of `window`'s ends."""
     if isinstance(window, CalendarWindow):
         tumbling, calendar = cascade(window.periods), window.calendar
@@ -56,6 +56,8 @@ def cascade(window: Ending) -> Ending:
         offset = calendar.offset + tumbling.offset * calendar.step
         wider = replace(calendar, step=calendar.step * tumbling.size, offset=offset)
         return CalendarWindow(wider, Hop(1, 1))
+    if isinstance(window, DaysOfMonths):
+        return Hop(1, 1)
     advance = window.advance if isinstance(window, Hop) else window.step
     return Hop(advance, advance, (window.offset + window.size) % advance)
 

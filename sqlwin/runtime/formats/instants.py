@@ -24,6 +24,7 @@ from sqlwin.functions.instants import zones
 from sqlwin.schema import INSTANT, TIMESTAMP
 
 SHORTEST = len("2024-01-01T09:00:00")
+_OFFSET = r"(?i)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 COLONS = (len("2024-01-01T09"), len("2024-01-01T09:00"))
 
 
@@ -58,6 +59,19 @@ def at_clocks(clocks: pl.Series) -> pl.Series:
 def instants_of_texts(texts: pl.Series) -> pl.Series:
     known = _all_at_once(texts)
     return _each(texts) if known is None else known
+
+
+def wall_clocks_of_texts(texts: pl.Series) -> pl.Series:
+    """What clocks show, of a TIMESTAMP_NTZ; NULL where a text names an offset.
+
+    >>> wall_clocks_of_texts(pl.Series(["1970-01-01T02:00:01", "1970-01-01T02:00:01Z"])).to_list()
+    [datetime.datetime(1970, 1, 1, 2, 0, 1), None]
+    """
+    frame = texts.to_frame("t")
+    zoned = pl.col("t").str.strip_chars().str.contains(_OFFSET)
+    plain = frame.select(pl.when(~zoned).then("t")).to_series()
+    with clocks_of("UTC"):
+        return instants_of_texts(plain).dt.replace_time_zone(None).alias(texts.name)
 
 
 def _all_at_once(texts: pl.Series) -> pl.Series | None:
@@ -98,7 +112,7 @@ def _have_seconds(array: pa.StringArray) -> bool:
 def _each(texts: pl.Series) -> pl.Series:
     """Text by text; NULL where one is no instant."""
     trimmed = pl.col("t").str.strip_chars()
-    zoned = trimmed.str.contains(r"(?i)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$")
+    zoned = trimmed.str.contains(_OFFSET)
     whole = pl.when(zoned).then(trimmed).otherwise(trimmed + "Z")
     iso = whole.str.replace(r"^([0-9]{4}-[0-9]{2}-[0-9]{2}) ", "${1}T")
     read = iso.str.to_datetime(

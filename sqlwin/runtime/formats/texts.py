@@ -19,8 +19,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.runtime.formats.instants import instants_of_texts
-from sqlwin.schema import polars_type
+from sqlwin.runtime.formats.instants import instants_of_texts, wall_clocks_of_texts
+from sqlwin.schema import TIMESTAMP_NTZ, polars_type
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INFINITE = r"(?i)^[+-]?inf(inity)?$"
@@ -36,6 +36,8 @@ def of_texts(texts: pl.Series, type_: pa.DataType) -> pl.Series:
         return texts
     if pa.types.is_binary(type_):
         return texts.cast(pl.Binary)
+    if type_ == TIMESTAMP_NTZ:
+        return wall_clocks_of_texts(texts)
     if pa.types.is_timestamp(type_):
         return instants_of_texts(texts)
     bare = texts.str.strip_chars()

@@ -24,7 +24,7 @@ from sqlwin.runtime.formats.instants import at_clocks, clocks_of
 from sqlwin.runtime.formats.nested import fitted, of_text
 from sqlwin.runtime.formats.python_values import column_of, is_foreign, json_text, shown
 from sqlwin.runtime.formats.texts import of_texts, only
-from sqlwin.schema import INSTANT, Schema, iso, polars_type
+from sqlwin.schema import INSTANT, TIMESTAMP_NTZ, Schema, iso, polars_type
 
 FARTHEST = {"ns": 2**63 - 1, "us": 4 * 10**18, "ms": 4 * 10**15}
 """From 1970, by unit: about the year 128,000, before what `sqlwin.instants.END` stands for."""
@@ -62,6 +62,7 @@ def _kind(type_: pa.DataType) -> str:
         "decimal": pa.types.is_decimal,
         "string": pa.types.is_string,
         "date": pa.types.is_date,
+        "wall clock": lambda type_: type_ == TIMESTAMP_NTZ,
         "instant": pa.types.is_timestamp,
         "nested": pa.types.is_nested,
     }
@@ -123,6 +124,14 @@ def _instants(given: pl.Series, type_: pa.DataType) -> pl.Series:
     return given.dt.convert_time_zone("UTC").cast(INSTANT)
 
 
+def _wall_clocks(given: pl.Series, type_: pa.DataType) -> pl.Series:
+    """An instant is none, for it says nothing of a clock."""
+    known = given.dtype == pl.Date
+    if isinstance(given.dtype, pl.Datetime):
+        known = given.dtype.time_zone is None
+    return given.cast(pl.Datetime("us")) if known else _nothing(given, type_)
+
+
 def _nested(given: pl.Series, type_: pa.DataType) -> pl.Series:
     if given.dtype == pl.String:
         return fitted([of_text(text) for text in given.to_list()], type_, _elements)
@@ -147,6 +156,7 @@ _OF = {
     "string": _strings,
     "date": _days,
     "instant": _instants,
+    "wall clock": _wall_clocks,
     "nested": _nested,
     "other": _nothing,
 }

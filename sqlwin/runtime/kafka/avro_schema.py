@@ -46,7 +46,8 @@ def _record(columns: Any, name: str) -> dict[str, Any]:
 
 def _type(dtype: pl.DataType, name: str) -> Any:
     if isinstance(dtype, pl.Datetime):
-        return {"type": "long", "logicalType": "timestamp-micros"}
+        local = "local-" if dtype.time_zone is None else ""
+        return {"type": "long", "logicalType": f"{local}timestamp-micros"}
     if isinstance(dtype, pl.Date):
         return {"type": "int", "logicalType": "date"}
     if isinstance(dtype, pl.Decimal):

@@ -1,8 +1,8 @@
 """Results as text: JSON objects, CSV, and cells for a table on the screen.
 
-Instants are ISO 8601 with a trailing Z everywhere; decimals are strings in JSON,
-so that no reader rounds them; NaN and infinities are null in JSON, which has no
-word for them.
+Instants are ISO 8601 with a trailing Z everywhere, what clocks show without it;
+decimals are strings in JSON, so that no reader rounds them; NaN and infinities are
+null in JSON, which has no word for them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.instants import format_instant, from_datetime
+from sqlwin.instants import format_datetime
 from sqlwin.schema import iso_columns
 
 
@@ -44,7 +44,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return dict(zip(value, map(plain, value.values()), strict=True))
     if isinstance(value, datetime):
-        return format_instant(from_datetime(value))
+        return format_datetime(value)
     if isinstance(value, Decimal):
         return f"{value:f}"
     if isinstance(value, date):

@@ -128,7 +128,8 @@ def _value(cell: pa.Scalar) -> object:
     except (OverflowError, ValueError):
         if pa.types.is_timestamp(cell.type):
             micros = cell.cast(pa.timestamp("us", cell.type.tz)).value
-            return format_instant(micros).replace("T", " ")
+            shown = format_instant(micros).replace("T", " ")
+            return shown.removesuffix("Z") if cell.type.tz is None else shown
         plain = pa.types.is_date(cell.type)
         return cell.cast(pa.string()).as_py() if plain else "out of range of Python"
 

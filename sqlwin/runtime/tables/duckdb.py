@@ -40,6 +40,8 @@ def type_of(dtype: pl.DataType) -> str:
     if isinstance(dtype, pl.Struct):
         fields = (f"{quoted(field.name)} {type_of(field.dtype)}" for field in dtype.fields)  # type: ignore[arg-type]
         return f"STRUCT({', '.join(fields)})"
+    if dtype == pl.Datetime("us"):
+        return "TIMESTAMP"
     return _TYPES.get(dtype.base_type(), "VARCHAR")
 
 

@@ -93,6 +93,8 @@ class Postgres:
     def type_of(self, dtype: pl.DataType) -> str:
         if isinstance(dtype, pl.Decimal):
             return f"NUMERIC({dtype.precision}, {dtype.scale})"
+        if dtype == pl.Datetime("us"):
+            return "TIMESTAMP"
         return _TYPES.get(dtype.base_type(), "TEXT")
 
     def passes(self, failure: Exception) -> bool:

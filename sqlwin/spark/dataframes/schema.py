@@ -2,7 +2,7 @@
 
 Columns and types are the DataFrame's, event time and the watermark's delay those of
 `withWatermark`, which Spark keeps in the metadata of the column. Columns of types that SQL has no
-name for here (TIMESTAMP_NTZ, MAP, intervals) are not carried.
+name for here (MAP, intervals) are not carried.
 
     orders.withWatermark("ts", "5 seconds")
     CREATE STREAM orders (…, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)

@@ -24,7 +24,7 @@ def as_time(name: str, type_: pa.DataType, taken: Iterable[str]) -> tuple[str, s
     shown = name if re.fullmatch(r"[A-Za-z_]\w*", name) else f"`{name.replace('`', '``')}`"
     if pa.types.is_integer(type_):
         made = f"TO_TIMESTAMP_LTZ({shown}, 3)"
-    elif type_ == STRING or is_numeric(type_) or pa.types.is_date(type_):
+    elif type_ == STRING or is_numeric(type_) or pa.types.is_temporal(type_):
         made = f"CAST({shown} AS TIMESTAMP)"
     else:
         return None

@@ -21,9 +21,9 @@ from sqlwin.instants import DAY, HOUR, format_duration
 from sqlwin.names import nearest
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.sessions import OpenSession
-from sqlwin.sql.windows.window import Window, aligned
+from sqlwin.sql.windows.window import Window, aligned, not_too_many
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Calendar, CalendarWindow, Cumulate, Hop, Session
+from sqlwin.windows.group import Calendar, CalendarWindow, Cumulate, DaysOfMonths, Hop, Session
 
 WEEK = 7 * DAY
 WEEKDAYS = ("THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY")
@@ -46,6 +46,8 @@ def on_calendar(given: Mapping[str, ast.Duration], span: Span) -> Hop | Cumulate
     lengths = {place: value for place, value in given.items() if place != "zone"}
     if "offset" in given and given["offset"].text and place_of(given["offset"]) is None:
         raise _unknown(given["offset"], f"'MONDAY' or another day of the week, {ZONES}")
+    if "step" in given and given["step"].months is None and given["size"].months is not None:
+        return _days_of_months(given, span)
     months = any(value.months is not None for value in lengths.values())
     measured = _months if months else _micros
     shape = aligned({place: measured(value) for place, value in lengths.items()}, span)
@@ -61,6 +63,22 @@ def on_calendar(given: Mapping[str, ast.Duration], span: Span) -> Hop | Cumulate
         legal = "hours, days, weeks, months; without a zone: shorter ones are the same in all"
         raise QueryError(message, span, legal=legal)
     return _calendar(shape, months, zone)
+
+
+def _days_of_months(given: Mapping[str, ast.Duration], span: Span) -> CalendarWindow:
+    """CUMULATE of days up to months, which have no fixed number of them."""
+    step = given["step"]
+    if step.text is not None or step.micros != DAY:
+        message = "CUMULATE up to months has steps of a day, or of months"
+        raise QueryError(message, step.span, legal="INTERVAL '1' DAY, INTERVAL '1' MONTH")
+    months = _months(given["size"])
+    if months <= 0:
+        message = "a window's greatest size must be greater than 0"
+        raise QueryError(message, span, legal="INTERVAL '1' DAY, INTERVAL '1' MONTH")
+    offset = _months(given["offset"]) if "offset" in given else 0
+    zone = _zone(given["zone"]) if "zone" in given else UTC
+    not_too_many(31 * months, 1, span)
+    return CalendarWindow(Calendar(DAY, False, zone), DaysOfMonths(months, offset % months))
 
 
 def by_clocks_of(window: Window, zone: str) -> Window:

@@ -100,7 +100,7 @@ def hop(size: int, advance: int, span: Span, unit: Unit, offset: int = 0) -> Hop
     if advance > size:
         message = "a window must not advance by more than its size: rows between would be lost"
         raise QueryError(message, span, legal="slide (or advance) at most size; slide comes first")
-    _not_too_many(size, advance, span)
+    not_too_many(size, advance, span)
     return Hop(size, advance, offset, unit)
 
 
@@ -111,7 +111,7 @@ def cumulate(size: int, step: int, span: Span, offset: int = 0) -> Cumulate:
     if size % step:
         message = "CUMULATE's greatest size must be some whole steps"
         raise QueryError(message, span, legal="step, then a multiple of it: 1 HOUR, 1 DAY")
-    _not_too_many(size, step, span)
+    not_too_many(size, step, span)
     return Cumulate(size, step, offset)
 
 
@@ -123,7 +123,7 @@ def aligned(lengths: Mapping[str, int], span: Span) -> Hop | Cumulate:
     return hop(size, lengths.get("slide", size), span, Unit.RANGE, offset)
 
 
-def _not_too_many(size: int, step: int, span: Span) -> None:
+def not_too_many(size: int, step: int, span: Span) -> None:
     if size > step * MOST_WINDOWS:
         message = f"a row would be in {-(-size // step):,} windows"
         legal = f"at most {MOST_WINDOWS:,}: a longer advance; OVER for a window of each row"

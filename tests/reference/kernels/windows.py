@@ -19,13 +19,13 @@ from sqlwin.instants import END, START
 from sqlwin.schema import TS, Order
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude, Frame
-from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, Hop, Whole
+from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, DaysOfMonths, Hop, Whole
 from tests.reference.kernels.calendars import began, number
 from tests.reference.kernels.exact import ascending
 from tests.reference.kernels.rows import Row, Rows
 
 
-def windows_holding(at: int, window: Aligned) -> list[tuple[int, int]]:
+def windows_holding(at: int, window: Aligned | DaysOfMonths) -> list[tuple[int, int]]:
     """The windows that hold an instant, or a message of that number from 1."""
     if isinstance(window, Whole):
         return [(START, END)]
@@ -33,6 +33,8 @@ def windows_holding(at: int, window: Aligned) -> list[tuple[int, int]]:
         return _of_calendar(at, window)
     if isinstance(window, Cumulate):
         return _cumulated(at, window)
+    if isinstance(window, DaysOfMonths):
+        return _days_of_months(at, window)
     return [(start, start + window.size) for start in _starts(at, window)]
 
 
@@ -52,6 +54,18 @@ def _cumulated(at: int, window: Cumulate) -> list[tuple[int, int]]:
     return [(start, end) for end in ends if at < end]
 
 
+def _days_of_months(at: int, window: DaysOfMonths) -> list[tuple[int, int]]:
+    """at: days since 1970."""
+    day = date(1970, 1, 1) + timedelta(days=at)
+    counted = (day.year - 1970) * 12 + day.month - 1
+    first = counted - (counted - window.offset) % window.months
+    start, end = (
+        (date(1970 + month // 12, month % 12 + 1, 1) - date(1970, 1, 1)).days
+        for month in (first, first + window.months)
+    )
+    return [(start, until) for until in range(at + 1, end + 1)]
+
+
 def _starts(at: int, hop: Hop) -> list[int]:
     counted = hop.unit is Unit.ROWS
     aligned = hop.offset + (1 if counted else 0)
@@ -62,12 +76,14 @@ def _starts(at: int, hop: Hop) -> list[int]:
     return list(range(first, at + 1, hop.advance))
 
 
-def pane_of(at: int, window: Aligned) -> int:
+def pane_of(at: int, window: Aligned | DaysOfMonths) -> int:
     """Start of the piece, the greatest that cuts all windows whole, that holds an instant."""
     if isinstance(window, Whole):
         return START
     if isinstance(window, CalendarWindow):
         return began(pane_of(number(at, window.calendar), window.periods), window.calendar)
+    if isinstance(window, DaysOfMonths):
+        return at
     return at - (at - window.offset) % window.pane
 
 

@@ -1,0 +1,83 @@
+"""Expressions over TIMESTAMP_NTZ: what Spark answers in a session whose zone is America/New_York.
+
+`wall_clock_answers.csv` has an expression a line, Spark's type and Spark's text of the value, `!`
+for what it refuses, recorded from the pinned PySpark: clocks in the hour that is skipped in spring,
+in the one that is there twice, of a summer's night and before there were zones.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlglot
+
+from sqlwin.functions.casts.cast import cast
+from sqlwin.functions.core.session_zone import of_a_script, set_session_zone
+from sqlwin.functions.core.types import STRING, name
+from sqlwin.functions.table import TABLE
+from sqlwin.functions.times.by_clocks import has_instants
+from sqlwin.functions.times.by_wall_clocks import WALL
+from sqlwin.sandbox.running import Failed, run
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ, Column
+from sqlwin.sql.expressions.compiled import compiled
+from sqlwin.sql.expressions.compiler import Uncompiled
+from sqlwin.sql.expressions.dialect import SqlwinSpark
+
+ROW = pa.table({"x": [1]})
+COLUMNS = (Column("n", TIMESTAMP_NTZ), Column("t", TIMESTAMP), Column("s", pa.string()))
+
+
+@pytest.fixture(autouse=True)
+def new_york() -> Iterator[None]:
+    with of_a_script():
+        set_session_zone("America/New_York")
+        yield
+
+
+def computed(text: str) -> tuple[str, str]:
+    try:
+        made = compiled(sqlglot.parse_one(text, read=SqlwinSpark), ())
+        shown = made if made.type == STRING else cast(made, STRING)
+        value = run(ROW, f"SELECT {shown.sql} AS x FROM rows")["x"][0].as_py()
+    except (Uncompiled, Failed):
+        return "!", ""
+    return name(made.type), "NULL" if value is None else value
+
+
+def test_expressions_are_what_spark_answers_in_that_zone() -> None:
+    text = (Path(__file__).parent / "wall_clock_answers.csv").read_text()
+    rows = list(csv.reader(text.splitlines(), delimiter="|"))
+    assert len(rows) > 900
+    wrong = [(row, found) for row in rows if (found := computed(row[0])) != tuple(row[1:])]
+    assert not wrong
+
+
+def test_functions_of_the_wall_clock_are_functions_of_instants() -> None:
+    assert all(any(map(has_instants, TABLE[each].overloads)) for each in WALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("TO_JSON(STRUCT(n))", "TO_JSON does not take or give a TIMESTAMP_NTZ"),
+        ("TO_CSV(STRUCT(n))", "TO_CSV does not take or give a TIMESTAMP_NTZ"),
+        ("FROM_JSON(s, 'a TIMESTAMP_NTZ')", "FROM_JSON does not take or give a TIMESTAMP_NTZ"),
+        ("FROM_CSV(s, 'a TIMESTAMP_NTZ')", "a field of CSV is a number, text, date, timestamp or"),
+        ("SEQUENCE(n, n, INTERVAL '1' DAY)", "SEQUENCE does not take or give a TIMESTAMP_NTZ"),
+        ("TIME_BUCKET(INTERVAL '1' DAY, n)", "TIME_BUCKET does not take or give a TIMESTAMP_NTZ"),
+        ("TO_DATE(n, 'yyyy')", "TO_DATE of a TIMESTAMP_NTZ takes no pattern"),
+        ("TO_TIMESTAMP_NTZ(s, 'HH:mm XXX')", "TO_TIMESTAMP_NTZ takes no pattern that reads a zone"),
+        ("TO_TIMESTAMP_NTZ(s, s)", "TO_TIMESTAMP_NTZ takes no pattern that is no constant"),
+        ("CAST(n AS BIGINT)", "TIMESTAMP_NTZ cannot be cast to BIGINT"),
+        ("n + 1", r"\+ does not take TIMESTAMP_NTZ, INT"),
+    ],
+)
+def test_what_is_refused_of_a_wall_clock_is_refused_by_name(text: str, message: str) -> None:
+    for zone in ("UTC", "America/New_York"):
+        set_session_zone(zone)
+        with pytest.raises(Uncompiled, match=message):
+            compiled(sqlglot.parse_one(text, read=SqlwinSpark), COLUMNS)
