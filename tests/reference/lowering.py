@@ -227,7 +227,7 @@ def _operator(
             replace(top, weighted=changing(scan), becomes_final=becomes_final(window))
         )
     if isinstance(window, MatchRecognize):
-        return ReferenceMatches(window, stream.name, update_before)
+        return ReferenceMatches(window, stream.name, update_before, changing(scan))
     if isinstance(window, WindowedRelation) and window.there is not None:
         stay = Stay(rows=1, partition=window.partition, there=window.there)
         return ReferencePresent(Standing(carried, (), stay), window.instant)

@@ -15,6 +15,7 @@ from sqlwin.operators.matches.matching import Match, Matching, looks_back
 from sqlwin.operators.matches.partitions import Partitions
 from sqlwin.operators.matches.progress import NO_PART, NO_SEQ, OPEN, before
 from sqlwin.operators.matches.reading import Reading, Rows
+from sqlwin.operators.weights import there
 from sqlwin.patterns import Start, contains
 from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
 
@@ -86,7 +87,7 @@ class Attempts:
         first = START if self.back else records[since[0]].min()
         lowest = START if first is None else int(first)  # type: ignore[arg-type]
         keys = self.partitions.keys(records)
-        found = stores[ROWS].scan(lowest, limit, keys)
+        found = there(stores[ROWS].scan(lowest, limit, keys))
         joined = self.partitions.joined(found, records.select(ID, *self.partitions.by, *since))
         ordered = joined.sort(ID, *POSITION)
         after = (~before(POSITION, since)).cast(pl.Int64).sum().over(ID)

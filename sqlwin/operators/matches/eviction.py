@@ -19,6 +19,7 @@ from sqlwin.operators.horizon import by_time
 from sqlwin.operators.matches.attempts import OLD_OPEN, ROWS, Attempts
 from sqlwin.operators.matches.progress import BEGIN, NO_PART, NO_SEQ, OPEN, Progress, before
 from sqlwin.operators.matches.progress import STORE as PROGRESS
+from sqlwin.operators.weights import there
 from sqlwin.policies import Policy
 from sqlwin.schema import PLACE, POSITION, TS
 from sqlwin.state.contract import HORIZON
@@ -98,7 +99,7 @@ class Eviction:
 
     def _row_floors(self, begun: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         joined = self.attempts.partitions.joined(rows, begun.select(*self._by, *BEGIN))
-        older = joined.filter(before(POSITION, BEGIN))
+        older = there(joined).filter(before(POSITION, BEGIN))
         own = pl.col(TS).sort().tail(self.attempts.back).first()
         kept = (
             older.group_by(self._by).agg(own.alias(HORIZON))

@@ -3,10 +3,10 @@
 A match is known by its first row, and with ALL ROWS PER MATCH each of its rows by both, so what
 becomes of it is a matter of the ledger: other values are an update, and a row that begins none any
 more is retracted. Which matches there are is computed anew from rows (`matching`): when the
-watermark moves, from where a partition was open; when a late row comes, from a match that it cannot
-have (`resuming`). What then differs from what stands goes out by LATE; what is open again waits
-until it is decided. Rows that only matches of before have read are evicted, and with them what was
-emitted of these; `progress` says from where on attempts are made.
+watermark moves, from where a partition was open; when a late row comes, or a row is retracted, from
+a match that it cannot have (`resuming`). What then differs from what stands goes out by LATE; what
+is open again waits until it is decided. Rows that only matches of before have read are evicted, and
+with them what was emitted of these; `progress` says from where on attempts are made.
 
 | store       | record                                       |
 |-------------|----------------------------------------------|
@@ -44,10 +44,11 @@ from sqlwin.operators.matches.progress import STORE as PROGRESS
 from sqlwin.operators.matches.reading import Reading
 from sqlwin.operators.matches.resuming import SINCE, Resuming
 from sqlwin.operators.store_spec import StoreSpec, layout_of
+from sqlwin.operators.weights import SIGN, effective
 from sqlwin.operators.windows.stores import emitted
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import PLACE, POSITION, TS
-from sqlwin.state.combine import keep_all
+from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
+from sqlwin.state.combine import keep_all, last_written
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.slices import ENDLESS, slice_width
 
@@ -58,7 +59,8 @@ NO_WITHIN = "without WITHIN a match may stay open for ever"
 @dataclass(frozen=True)
 class PatternMatcher(Results):
     """carried: the input columns and their types. measures: with the types of their values. kept:
-    columns of the rows of a match that are given with ALL ROWS PER MATCH."""
+    columns of the rows of a match that are given with ALL ROWS PER MATCH. weighted: rows may be
+    retracted, see `weights`."""
 
     stream: str
     carried: dict[str, pl.DataType]
@@ -69,6 +71,7 @@ class PatternMatcher(Results):
     policy: Policy
     update_before: bool = False
     kept: tuple[str, ...] = ()
+    weighted: bool = False
 
     @property
     def keys(self) -> dict[str, pl.DataType]:
@@ -104,7 +107,7 @@ class PatternMatcher(Results):
 
     @cached_property
     def resuming(self) -> Resuming:
-        return Resuming(self.partitions, self.matching)
+        return Resuming(self.partitions, self.matching, self.weighted)
 
     @cached_property
     def eviction(self) -> Eviction:
@@ -124,11 +127,12 @@ class PatternMatcher(Results):
         return slice_width(retain + (self.matching.within or 0))
 
     def stores(self) -> list[StoreSpec]:
-        row = {**self.carried, **PLACE}
+        row = {**self.carried, **PLACE, **(SIGN if self.weighted else {})}
         rows = layout_of(ROWS, row, self.partition, POSITION, self.width)
+        combine = last_written if self.weighted else keep_all
         words = "rows that matches may have"
         return [
-            StoreSpec(rows, keep_all(rows), words, self._rows, pins=True),
+            StoreSpec(rows, combine(rows), words, self._rows, pins=True),
             self.progress.spec(self.width),
             emitted(self.ledger, {**self.output, **PLACE, **ROW_TYPES}, self.width, self._rows),
         ]
@@ -145,6 +149,8 @@ class PatternMatcher(Results):
     # What comes.
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
+        if self.weighted:  # by position, what is retracted first
+            return effective(rows).select(*self.carried, *POSITION, WEIGHT)
         return rows[[*self.carried, *POSITION]]
 
     def horizons(self, stores: Stores) -> pl.DataFrame:

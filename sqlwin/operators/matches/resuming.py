@@ -6,6 +6,9 @@ Where attempts are made depends on the matches before, so they begin anew at
 the last match that stands before all that may change or waits to go out; where there is none, at
 that change itself, for then each row before it was attempted, and began none.
 
+A row that is retracted is one more that changes. How many rows lie before it is another matter then
+than when a match took it, so of a pattern without WITHIN attempts begin where they may.
+
 Worked example, WITHIN 10, matches at 5, 20, 32 stand and a row at 45 comes: only what begins at 35
 or later may have it, and attempts begin at 32.
 """
@@ -36,13 +39,16 @@ _OWN = {name: f"__own{name}" for name in POSITION}
 class Resuming:
     partitions: Partitions
     matching: Matching
+    weighted: bool = False
 
     @property
     def knows(self) -> bool:
         """Whether matches end in time or have a greatest length, and each of them leaves a
         record."""
         pattern = self.matching.pattern
-        ends = self.matching.within is not None or longest(pattern) is not None
+        ends = self.matching.within is not None or (
+            longest(pattern) is not None and not self.weighted
+        )
         return ends and not contains(pattern, Excluded)
 
     def after(self, late: pl.DataFrame, records: pl.DataFrame, stores: Stores) -> pl.DataFrame:

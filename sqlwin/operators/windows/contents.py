@@ -59,6 +59,7 @@ from sqlwin.windows import Unit
 from sqlwin.windows.group import Aligned, Hop, Whole
 
 PANES, MESSAGES = "panes", "messages"
+_AT = "__at"
 
 
 @dataclass(frozen=True)
@@ -199,9 +200,12 @@ class Contents(Folded):
         OVER; None where windows overlap little, and their own rows are less work."""
         if isinstance(self.window, Whole) or (isinstance(self.window, Hop) and self.window.tumbles):
             return None
-        rows, frames = frames_of(merged, self.by.spread(messages), self.by.names, self.window)
-        if not overlap(int((frames.hi - frames.lo).sum()), len(rows)):
+        spread = self.by.spread(messages.with_row_index(_AT))
+        placed, frames = frames_of(merged, spread, self.by.names, self.window)
+        if not overlap(int((frames.hi - frames.lo).sum()), len(placed)):
             return None
+        # a key that a set leaves out may be read all the same
+        rows = messages[placed[_AT]] if self.by.sets else placed
         return {fold.call.name: self._slide(fold, rows, frames, merged) for fold in self.whole}
 
     def _whole(self, merged: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,6 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
-    MatchRecognize,
     Node,
     OverAggregate,
     Project,
@@ -190,12 +189,6 @@ def refuse_weighted(window: Window, span: Span | None = None) -> None:
     """QueryError for windows that rows which may be retracted cannot make. span: of the window."""
     policy = unranked(window).policy
     message = "of an input whose rows may be retracted"
-    if isinstance(window, MatchRecognize):
-        raise QueryError(
-            f"MATCH_RECOGNIZE {message} is not supported yet",
-            span,
-            legal="a stream; a query whose results stay: EMIT FINAL, ISTREAM(SELECT …)",
-        )
     if isinstance(window, WindowedRelation):
         raise QueryError(
             f"a window by itself {message}: it is a relation already",

@@ -36,7 +36,7 @@ class Predicate:
 
 
 def matcher(
-    window: MatchRecognize, stream: str, folding: Folding, update_before: bool
+    window: MatchRecognize, stream: str, folding: Folding, update_before: bool, weighted: bool
 ) -> PatternMatcher:
     types = {column.name: column.type for column in window.input.schema}
     conditions = tuple(_condition(each, window, folding) for each in window.conditions)
@@ -50,6 +50,7 @@ def matcher(
         window.policy,
         update_before,
         window.kept,
+        weighted,
     )
 
 

@@ -84,7 +84,7 @@ class Assembly:
         def folding(call: Aggregate, below: Node) -> Fold:
             return _unkeyed(self._fold(call, below))
 
-        return matcher(window, self.stream, folding, self.filtered)
+        return matcher(window, self.stream, folding, self.filtered, self.weighted)
 
     def _topped(self, window: TopN) -> TopRows:
         from sqlwin.operators.top_n.operator import TopRows

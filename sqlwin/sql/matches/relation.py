@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.matches import MatchRecognize
-from sqlwin.plan.ir.nodes import Scan, Stream
-from sqlwin.plan.properties.changelog import changing, lateness
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.properties.changelog import lateness
 from sqlwin.policies import Policy
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, column, parsed
@@ -92,13 +92,7 @@ def _rows(source: ast.From, spec: ast.MatchRecognize, known: Known, bind: Bind) 
         message = "MATCH_RECOGNIZE goes over rows, and not over a window of them"
         raise QueryError(message, spec.span, legal="FROM orders MATCH_RECOGNIZE (…)")
     relation = ordered(derived(of_rows(found, source.source.span), known), event_time(spec.order))
-    relation = stream_time(relation, spec.span)
-    stream = relation.stream
-    if stream is not None and (stream.changelog is not None or changing(Scan(stream))):
-        message = "MATCH_RECOGNIZE over rows that may be retracted is not supported yet"
-        legal = "a stream; a query whose results stay: EMIT FINAL, ISTREAM(SELECT …)"
-        raise QueryError(message, spec.span, legal=legal)
-    return relation
+    return stream_time(relation, spec.span)
 
 
 def _kept(

@@ -44,10 +44,12 @@ from sqlwin.schema import (
     ROW_KEY,
     SEQ,
     TS,
+    WEIGHT,
     empty,
     polars_schema,
     polars_type,
 )
+from tests.reference.definitions.retracted import acting, changed, horizon
 from tests.reference.definitions.values import Value, json_array
 from tests.reference.definitions.window import by_position, comparable, key_text, position
 from tests.reference.kernels.rows import Row
@@ -153,11 +155,12 @@ class Reader:
 class ReferenceMatches:
     """shown: by position of the first row, with ALL ROWS PER MATCH of the row, too, its revision,
     and the values that stand, None where none do. due: of what differs from it. open: of
-    partitions, by their text."""
+    partitions, by their text. weighted: rows may be retracted."""
 
     node: MatchRecognize
     stream: str
     update_before: bool
+    weighted: bool = False
     taken: list[Row] = field(default_factory=list)
     shown: dict[Place, tuple[int, Row | None]] = field(default_factory=dict)
     due: dict[Place, int] = field(default_factory=dict)
@@ -172,7 +175,8 @@ class ReferenceMatches:
         return []
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
-        return rows.select(*(column.name for column in self.node.input.schema), *POSITION)
+        own = (column.name for column in self.node.input.schema)
+        return rows.select(*own, *POSITION, *([WEIGHT] if self.weighted else []))
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return pl.DataFrame()
@@ -186,24 +190,35 @@ class ReferenceMatches:
     # The calls.
 
     def on_batch(self, batch: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
-        known = {(row[PART], row[SEQ]) for row in self.taken}
-        new = {(r[PART], r[SEQ]): r for r in batch.to_dicts() if (r[PART], r[SEQ]) not in known}
+        new = self._new(batch, horizon(self.node.policy, stores))
         if self._never:  # what was passed is as if it had not come
             closed = stores.watermark
-            new = {n: r for n, r in new.items() if position(r) >= self._open(self._key(r), closed)}
-        self.taken += new.values()
-        changed = {
+            new = [row for row in new if position(row) >= self._open(self._key(row), closed)]
+        self._take(new)
+        touched = {
             self._key(row)
-            for row in new.values()
+            for row in new
             if row[TS] < stores.watermark
             or position(row) < self._open(self._key(row), stores.watermark)
         }
         out: list[Row] = []
-        for key in changed:
+        for key in touched:
             if self.node.policy.late is not Late.NEVER:
                 self._correct(key, stores, now)
             out += self._close(key, stores.watermark, stores.watermark)
         return self._emitted(out, "full")
+
+    def _new(self, batch: pl.DataFrame, past: int) -> list[Row]:
+        """The rows that change something: that retract one, or did not come before."""
+        if self.weighted:
+            return acting(batch.to_dicts(), self.taken, past)
+        known = {(row[PART], row[SEQ]) for row in self.taken}
+        came = {(row[PART], row[SEQ]): row for row in batch.to_dicts()}
+        return [row for at, row in came.items() if at not in known]
+
+    def _take(self, new: list[Row]) -> None:
+        gone, came = changed(new, self.taken) if self.weighted else (set(), new)
+        self.taken = [row for row in self.taken if position(row) not in gone] + came
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         if watermark <= stores.watermark:
