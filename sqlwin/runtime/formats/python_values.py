@@ -101,7 +101,7 @@ def _texts(values: Sequence[Any], type_: pa.DataType | None) -> pl.Series:
 def _typed(values: Sequence[Any], kinds: set[type], type_: pa.DataType) -> pl.Series | None:
     """All of them as a column of the type, None where one is not of its own kind."""
     try:
-        if kinds == {datetime} and pa.types.is_timestamp(type_):
+        if kinds == {datetime} and pa.types.is_timestamp(type_) and type_.tz is not None:
             return pl.Series(values=[_micros(value) for value in values]).cast(polars_type(type_))
         if not all(_is_own(kind, type_) for kind in kinds) or _any_huge(values, kinds):
             return None
