@@ -138,3 +138,21 @@ def test_a_comparison_is_no_type() -> None:
 )
 def test_counts(text: str, holds: bool) -> None:
     assert is_positive(text) == holds
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_value"),
+    [
+        ("TIMESTAMP '2024-01-31 09:00:00'::DATE", "DATE '2024-01-31'"),
+        ("TIMESTAMP '2024-01-31 09:00:00'::DATE::STRING", "'2024-01-31'"),
+        ("DATE '2024-01-31'::TIMESTAMP", "TIMESTAMP '2024-01-31 00:00:00'"),
+        ("TIMESTAMP_NTZ '2024-01-31 09:00:00'::STRING", "'2024-01-31 09:00:00'"),
+        ("DATE '2024-01-31'::STRING || '!'", "'2024-01-31!'"),
+    ],
+)
+def test_a_typed_literal_is_cast_whole(expression: str, is_value: str) -> None:
+    query = sqlwin.query(f"SELECT {expression} AS found, {is_value} AS due FROM s", {"s": SCHEMA})
+    query.push("s", [{"k": 1}])
+    table = query.results()
+    assert table.schema.field("found").type == table.schema.field("due").type
+    assert table["found"].to_pylist() == table["due"].to_pylist() != [None]

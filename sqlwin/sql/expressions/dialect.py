@@ -237,6 +237,24 @@ class SqlwinSpark(Spark):
         ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
         """Of no array: `array(a, b)[0]` is a call, and an element of what it gives."""
 
+        literal: int | None = None
+        """The token behind the text of a typed literal that is read."""
+
+        def _parse_type(self, *args: Any, **options: Any) -> exp.Expr | None:
+            """What follows `DATE '2024-01-01'`, as `::`, is of the date; sqlglot makes it of the
+            text, and the type that it is cast to is lost."""
+            typed = bool(self._next) and self._curr.token_type in self.TYPE_TOKENS
+            if not typed or self._next.token_type != TokenType.STRING:
+                return super()._parse_type(*args, **options)
+            self.literal = self._index + 2
+            return self._parse_column_ops(super()._parse_type(*args, **options))
+
+        def _parse_column_ops(self, this: exp.Expr | None) -> exp.Expr | None:
+            if self._index == self.literal and isinstance(this, exp.Literal):
+                self.literal = None
+                return this
+            return super()._parse_column_ops(this)
+
         def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
             return _row(_with_unit(super()._parse_function_call(*args, **options)))
 
