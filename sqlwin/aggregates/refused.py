@@ -36,7 +36,6 @@ REFUSED: dict[str, Refusal] = {
     **_all(("approx_top_k",), "which values it keeps depends on the order of rows", _FREQUENT),
     **_all(("approx_top_k_accumulate", "approx_top_k_combine"), _SKETCH, _FREQUENT),
     **_all(("count_min_sketch",), _SKETCH, "GROUP BY value with COUNT(*)"),
-    **_all(("hll_sketch_agg", "hll_union_agg"), _SKETCH, _COUNTED),
     **_all(("theta_sketch_agg", "theta_union_agg", "theta_intersection_agg"), _SKETCH, _COUNTED),
     **_all(
         tuple(

@@ -58,6 +58,16 @@ def integral(types: Types) -> pa.DataType | None:
     return types[0] if is_.is_integer(types[0]) else None
 
 
+def sketched(types: Types) -> pa.DataType | None:
+    """What Apache's sketches hash as Spark does."""
+    known = (pa.int32(), BIGINT, STRING, BINARY)
+    return BINARY if types[0] in known else None
+
+
+def united(types: Types) -> pa.DataType | None:
+    return BINARY if types[0] == BINARY else None
+
+
 def measured(types: Types) -> pa.DataType | None:
     """A number, or a time: what a sketch of doubles can hold."""
     return types[0] if is_numeric(types[0]) or is_.is_temporal(types[0]) else None

@@ -24,15 +24,21 @@ class Param(Enum):
     FRACTION = "a fraction from 0 to 1"
     COUNT = "a positive integer"
     TEXT = "a string, of BINARY a BINARY"
+    LG = "an integer from 4 to 21"
+    FLAG = "TRUE or FALSE"
     ERROR = "a standard deviation from 0.001 to 0.39"
 
     def accepts(self, value: object) -> bool:
+        if self is Param.FLAG:
+            return isinstance(value, bool)
         if self is Param.TEXT:
             return isinstance(value, str | bytes)
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
         if self is Param.COUNT:
             return isinstance(value, int) and value > 0
+        if self is Param.LG:
+            return isinstance(value, int) and 4 <= value <= 21
         least, most = (0.001, 0.39) if self is Param.ERROR else (0, 1)
         return least <= value <= most
 
@@ -52,6 +58,7 @@ class Nothing(Enum):
     ZERO = "0"
     EMPTY = "an empty list"
     EMPTY_MAP = "an empty map"
+    EMPTY_SKETCH = "an empty sketch"
 
 
 @dataclass(frozen=True)

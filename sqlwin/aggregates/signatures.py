@@ -114,6 +114,18 @@ SIGNATURES: tuple[Signature, ...] = (
         nothing=Nothing.ZERO,
     ),
     Signature(
+        "hll_sketch_agg", (1, 1), results.sketched, "an INT, BIGINT, STRING or BINARY",
+        "HLL_SKETCH_AGG(value, 12)", params=(Param.LG,), defaults=(12,),
+        distinct=Distinct.SAME, exact=False, bound="as APPROX_COUNT_DISTINCT",
+        nothing=Nothing.EMPTY_SKETCH,
+    ),
+    Signature(
+        "hll_union_agg", (1, 1), results.united, "sketches of HLL_SKETCH_AGG",
+        "HLL_UNION_AGG(sketch)", params=(Param.FLAG,), defaults=(False,),
+        distinct=Distinct.SAME, exact=False, bound="as its sketches",
+        nothing=Nothing.EMPTY_SKETCH,
+    ),
+    Signature(
         "approx_percentile", (1, 1), results.measured, "a number or a time",
         "APPROX_PERCENTILE(value, 0.9)", params=(Param.FRACTION, Param.COUNT), defaults=(None,),
         listed=True, exact=False,

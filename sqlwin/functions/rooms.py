@@ -23,6 +23,9 @@ NAMES = {
         &, |, ^, ~, <<, shiftleft, >>, shiftright, >>>, shiftrightunsigned, bit_count, bit_get,
         getbit, bitmap_bit_position, bitmap_bucket_number, bitmap_count
     """,
+    "sketches.functions": """
+        hll_sketch_estimate, hll_union
+    """,
     "casts.functions": """
         boolean, tinyint, smallint, int, bigint, float, double, decimal, string, binary, date,
         timestamp, timestamp_ntz

@@ -103,6 +103,8 @@ FOLDS: dict[str, Make] = {
     "top_k": _in("picks.ends", "TopK"),
     "approx_count_distinct": _in("sketches.distinct_counts", "DistinctSketch"),
     "approx_percentile": _in("sketches.percentiles", "PercentileSketch"),
+    "hll_sketch_agg": _in("sketches.hll", "HllSketch", union=False),
+    "hll_union_agg": _in("sketches.hll", "HllSketch", union=True),
     "median": _MEDIAN,
     "percentile_cont": _MEDIAN,
     "percentile_disc": _in("full_state.quantiles", "Quantile", between=False),

@@ -210,6 +210,8 @@ def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> 
     """The value of a literal. QueryError where it is none, or not of its kind."""
     if kind is Param.TEXT and isinstance(tree, exp.Null):
         return ""
+    if kind is Param.FLAG and isinstance(tree, exp.Boolean):
+        return bool(tree.this)
     computed = number_of(tree)
     if computed is not None:
         exact = computed == computed.to_integral_value()

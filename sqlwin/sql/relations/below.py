@@ -20,6 +20,7 @@ from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.calls import AggregateCall, refuse_calls
 from sqlwin.sql.expressions.registered import Registered
 from sqlwin.sql.expressions.scalars import Expr, conjoined, not_null, scalar
+from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.expressions.widening import widens
 from sqlwin.sql.relations.relation import NOWHERE, Relation, condition
 from sqlwin.sql.relations.scope import EDGES, Scope
@@ -107,6 +108,9 @@ class Below:
     def _argument(self, call: AggregateCall, at: int, run: ast.Run) -> str:
         """The column of an argument, cast to what the function takes where it may be."""
         known, tree = call.function, self._resolved(call.args[at], run)
+        if known.name == "hll_union_agg":  # what is no sketch is an error of its row
+            known_sketch = exp.Anonymous(this="hll_union", expressions=[tree, copied(tree)])
+            return self.add(known_sketch, run, "arg")
         wanted = known.types[at] if isinstance(known, Registered) else known.casts
         if wanted is None and not known.numeric:
             return self.add(tree, run, "arg")

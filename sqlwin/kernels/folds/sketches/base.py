@@ -32,7 +32,7 @@ class Sketch(Fold):
         """As Fold; by `exact`."""
 
 
-def of_group(values: pl.Expr, of: Callable[[pl.Series], bytes]) -> pl.Expr:
+def of_group(values: pl.Expr, of: Callable[[pl.Series], bytes | None]) -> pl.Expr:
     def one(series: list[pl.Series] | Any) -> pl.Series:
         return pl.Series([of(series[0])], dtype=pl.Binary)
 

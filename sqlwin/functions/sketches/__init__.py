@@ -1,0 +1,1 @@
+"""Sketches of Apache DataSketches, in the bytes that Spark reads and writes."""
