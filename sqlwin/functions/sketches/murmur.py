@@ -2,7 +2,7 @@
 
 >>> first, second = hashed(np.array([[1, 0, 0, 0, 0, 0, 0, 0]], dtype=np.uint8), seed=9001)
 >>> hex(first[0])
-'0xa1b31cb604c2d7cb'
+'0xb430d7b96fbf22b'
 
 Source: Appleby, MurmurHash3, 2011 (public domain).
 """
