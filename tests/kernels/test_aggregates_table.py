@@ -17,13 +17,14 @@ TABLE = [
     if line.startswith("| `")
 ]
 INT, TEXT, PRICE = pa.int32(), pa.string(), pa.decimal128(10, 2)
-TYPES = (INT, pa.float32(), PRICE, TEXT, pa.bool_(), pa.date32())
+TYPES = (INT, pa.float32(), PRICE, TEXT, pa.bool_(), pa.date32(), pa.binary())
 
 RESULTS: dict[str, Callable[[pa.DataType], pa.DataType]] = {
     "BIGINT": lambda type_: pa.int64(),
     "DOUBLE": lambda type_: pa.float64(),
     "BOOLEAN": lambda type_: pa.bool_(),
     "STRING": lambda type_: pa.string(),
+    "BINARY": lambda type_: pa.binary(),
     "the argument's": lambda type_: type_,
     "ARRAY of the argument's": pa.list_,
     "MAP of it and BIGINT": lambda type_: pa.map_(type_, pa.int64()),
