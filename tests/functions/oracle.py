@@ -50,9 +50,13 @@ class Oracle:
     """Spark over the columns of `values`, or those of another table."""
 
     def __init__(self, spark: SparkSession, rows: pa.Table | None = None) -> None:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
         self.spark = spark
         self.rows = table() if rows is None else rows
-        self._frame: Any = spark.createDataFrame(self.rows)
+        # a time without a zone is a TIMESTAMP_NTZ, as it is here
+        types = from_arrow_schema(self.rows.schema, prefer_timestamp_ntz=True)
+        self._frame: Any = spark.createDataFrame(self.rows, types)
         self.shown()
         self._jvm: Any = spark._jvm
         self._names = self.rows.column_names
