@@ -76,7 +76,7 @@ class Inner:
         return "".join(f"{word}{side}" for word, side in zip(between, sides, strict=True))
 
 
-def parted(inner: Inner) -> tuple[ast.Run | None, list[Condition]]:
+def split(inner: Inner) -> tuple[ast.Run | None, list[Condition]]:
     """Its WHERE without the conditions that name rows before, and these."""
     where, rest, found = inner.select.where, [], []
     for condition in [] if where is None else conjuncts(where):

@@ -32,7 +32,7 @@ from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.syntax.correlated import names, names_outer
 from sqlwin.sql.syntax.lateral_groups import counts, keyed, keys_of, one_row, whole
-from sqlwin.sql.syntax.lateral_inner import LEGAL, Condition, Inner, parted
+from sqlwin.sql.syntax.lateral_inner import LEGAL, Condition, Inner, split
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import ALIAS, part
 
@@ -47,7 +47,7 @@ def lateral(
     """word: all before the bracket, in capitals. on: of the text."""
     name = alias[0].text if alias else f"lateral_{word.span.line}_{word.span.column}"
     inner = Inner(select, name, frozenset(each.lower() for each in names(select.relation)))
-    rest, found = parted(inner)
+    rest, found = split(inner)
     _refuse_others(inner)
     kind = "LEFT JOIN" if word.text.startswith("LEFT") else "JOIN"
     nearest = _nearest(inner, found)
