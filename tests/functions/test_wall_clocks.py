@@ -7,27 +7,23 @@ in the one that is there twice, of a summer's night and before there were zones.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 import sqlglot
 
-from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.session_zone import of_a_script, set_session_zone
-from sqlwin.functions.core.types import STRING, name
 from sqlwin.functions.table import TABLE
 from sqlwin.functions.times.by_clocks import has_instants
 from sqlwin.functions.times.by_wall_clocks import WALL
-from sqlwin.sandbox.running import Failed, run
+from sqlwin.sandbox.running import Failed
 from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ, Column
 from sqlwin.sql.expressions.compiled import compiled
 from sqlwin.sql.expressions.compiler import Uncompiled
 from sqlwin.sql.expressions.dialect import SqlwinSpark
+from tests.functions.zoned import computed, recorded
 
-ROW = pa.table({"x": [1]})
 COLUMNS = (Column("n", TIMESTAMP_NTZ), Column("t", TIMESTAMP), Column("s", pa.string()))
 
 
@@ -38,21 +34,17 @@ def new_york() -> Iterator[None]:
         yield
 
 
-def computed(text: str) -> tuple[str, str]:
+def answered(text: str) -> tuple[str, str]:
     try:
-        made = compiled(sqlglot.parse_one(text, read=SqlwinSpark), ())
-        shown = made if made.type == STRING else cast(made, STRING)
-        value = run(ROW, f"SELECT {shown.sql} AS x FROM rows")["x"][0].as_py()
+        return computed(text)
     except (Uncompiled, Failed):
         return "!", ""
-    return name(made.type), "NULL" if value is None else value
 
 
 def test_expressions_are_what_spark_answers_in_that_zone() -> None:
-    text = (Path(__file__).parent / "wall_clock_answers.csv").read_text()
-    rows = list(csv.reader(text.splitlines(), delimiter="|"))
+    rows = recorded("wall_clock_answers.csv")
     assert len(rows) > 900
-    wrong = [(row, found) for row in rows if (found := computed(row[0])) != tuple(row[1:])]
+    wrong = [(row, found) for row in rows if (found := answered(row[0])) != tuple(row[1:])]
     assert not wrong
 
 

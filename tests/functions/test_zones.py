@@ -7,26 +7,20 @@ are put forward and back, one of a summer's night and one before there were zone
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 import sqlglot
 
-from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.session_zone import of_a_script, set_session_zone
-from sqlwin.functions.core.types import STRING, name
 from sqlwin.functions.table import TABLE
 from sqlwin.functions.times.by_clocks import RULES, UTC_ALONE, has_instants
-from sqlwin.sandbox.running import run
 from sqlwin.schema import Column
 from sqlwin.sql.expressions.compiled import compiled
 from sqlwin.sql.expressions.compiler import Uncompiled
 from sqlwin.sql.expressions.dialect import SqlwinSpark
-
-ROW = pa.table({"x": [1]})
+from tests.functions.zoned import computed, recorded
 
 
 @pytest.fixture(autouse=True)
@@ -36,16 +30,8 @@ def new_york() -> Iterator[None]:
         yield
 
 
-def computed(text: str) -> tuple[str, str]:
-    made = compiled(sqlglot.parse_one(text, read=SqlwinSpark), (Column("x", pa.int64()),))
-    shown = made if made.type == STRING else cast(made, STRING)
-    value = run(ROW, f"SELECT {shown.sql} AS x FROM rows")["x"][0].as_py()
-    return name(made.type), "NULL" if value is None else value
-
-
 def test_expressions_are_what_spark_answers_in_that_zone() -> None:
-    text = (Path(__file__).parent / "zone_answers.csv").read_text()
-    rows = list(csv.reader(text.splitlines(), delimiter="|"))
+    rows = recorded("zone_answers.csv")
     assert len(rows) > 300
     wrong = [(row, found) for row in rows if (found := computed(row[0])) != tuple(row[1:])]
     assert not wrong
