@@ -22,7 +22,7 @@ from sqlwin.schema import Order, polars_type
 from tests.reference.kernels.aggregates import aggregate
 from tests.reference.kernels.exact import OutOfRange
 from tests.support.draws import one_in
-from tests.support.kernels.brute import CALLS, VALUES, Row, frame_of, same, size, tables
+from tests.support.kernels.brute import CALLS, VALUES, Row, frame_of, same, size, sketch, tables
 
 pytestmark = pytest.mark.drawn
 
@@ -130,6 +130,8 @@ SKETCHED = [
     *(Case("approx_percentile", ("i8",), (p,)) for p in (0.0, 0.3, 1.0)),
     Case("approx_percentile", ("i8",), (0.3, 100)),
     Case("approx_count_distinct", ("s",), (0.01,)),
+    *(Case("hll_sketch_agg", (c,), (lg,)) for c in ("i32", "i64", "s") for lg in (4, 12)),
+    Case("hll_union_agg", ("hll",), (True,)),
     *(Case("approx_percentile", (c,), (0.3,)) for c in ("i64", "d5", "f32", "date", "t")),
 ]
 KNOWN = [
@@ -295,7 +297,15 @@ def test_a_part_with_no_row_is_the_identity(case: Case) -> None:
     twice = pl.concat([empty, empty]).group_by("key").agg(bound.merge())
     known = signature(case.function)
     assert known is not None
-    nothing = {"NULL": None, "0": 0, "an empty list": [], "an empty map": {}}[known.nothing.value]
+    lg = case.params[0] if case.function == "hll_sketch_agg" else 12
+    empty_sketch = sketch(lg, first=0, count=0)
+    nothing = {
+        "NULL": None,
+        "0": 0,
+        "an empty list": [],
+        "an empty map": {},
+        "an empty sketch": empty_sketch,
+    }[known.nothing.value]
     assert bound.finish(twice).to_list() == [nothing]
     assert len(bound.finish(empty.clear())) == 0
     of_none = Frames(np.zeros(2, np.int64), np.zeros(2, np.int64))

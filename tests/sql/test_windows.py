@@ -300,6 +300,8 @@ CALLS = {
     **{known.name: "value, n" for known in SIGNATURES if known.name.startswith("regr_")},
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor"), "n"),
     **dict.fromkeys(("nth_value", "nth_last", "top_k"), "value, 2"),
+    "hll_sketch_agg": "n, 8",
+    "hll_union_agg": "CAST(product AS BINARY), TRUE",
     **dict.fromkeys(("approx_percentile", "percentile_cont", "percentile_disc"), "value, 0.9"),
 }
 """Arguments where they are not one number."""

@@ -108,13 +108,13 @@ class Below:
     def _argument(self, call: AggregateCall, at: int, run: ast.Run) -> str:
         """The column of an argument, cast to what the function takes where it may be."""
         known, tree = call.function, self._resolved(call.args[at], run)
-        if known.name == "hll_union_agg":  # what is no sketch is an error of its row
-            known_sketch = exp.Anonymous(this="hll_union", expressions=[tree, copied(tree)])
-            return self.add(known_sketch, run, "arg")
         wanted = known.types[at] if isinstance(known, Registered) else known.casts
-        if wanted is None and not known.numeric:
+        unites = known.name == "hll_union_agg"
+        if wanted is None and not known.numeric and not unites:
             return self.add(tree, run, "arg")
         have = scalar(self.relation.below(tree), self.relation.under, run).type
+        if unites and have == BINARY:  # what is no sketch is an error of its row
+            tree = exp.Anonymous(this="hll_union", expressions=[tree, copied(tree)])
         if known.casts is not None and (pa.types.is_nested(have) or have == BINARY):
             return self.add(tree, run, "arg")
         if known.numeric and have == STRING:

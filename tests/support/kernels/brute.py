@@ -15,6 +15,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import SIGNATURES, signature
+from sqlwin.functions.sketches.hll import coupons, of_coupons
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.schema import polars_type
 from tests.reference.kernels.exact import double
@@ -23,6 +24,16 @@ Row = dict[str, Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 FLOATS = [0.0, -0.0, 0.1, -2.25, 1e18, -1e18, 1e200, math.inf, -math.inf, math.nan]
+
+
+def sketch(lg: int, first: int, count: int) -> bytes:
+    """An HLL sketch of successive numbers: as a list, a set or registers, by how many there are."""
+    return of_coupons(coupons(pa.array(range(first, first + count), pa.int64())), lg)
+
+
+SKETCHES = st.builds(
+    sketch, st.sampled_from([4, 8, 12]), st.integers(0, 50), st.sampled_from([0, 3, 9, 60])
+)
 VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "i8": (pa.int8(), st.integers(-128, 127)),
     "i16": (pa.int16(), st.integers(-(2**15), 2**15 - 1)),
@@ -41,6 +52,7 @@ VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     ),
     "s": (pa.string(), st.sampled_from(["", "a", "b", "ba", "é", "😀"])),
     "y": (pa.binary(), st.sampled_from([b"", b"a", b"\xff", b"\x00"])),
+    "hll": (pa.binary(), SKETCHES),
     "b": (pa.bool_(), st.booleans()),
     "date": (pa.date32(), st.integers(-9, 9).map(lambda n: date(1970, 1, 1) + timedelta(n))),
     "t": (pa.timestamp("us", "UTC"), st.integers(-9, 9).map(lambda n: EPOCH + timedelta(0, 0, n))),

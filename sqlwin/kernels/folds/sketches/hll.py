@@ -46,7 +46,8 @@ class HllSketch(Fold):
         return [of_group(pl.col(self.columns[0]).drop_nulls(), _united)]
 
     def finish(self, accumulators: pl.DataFrame) -> pl.Series:
-        nothing = of_coupons(coupons(pa.array([], pa.int64())), LG)
+        lg = LG if self.union else self.call.params[0]
+        nothing = of_coupons(coupons(pa.array([], pa.int64())), lg)
         return accumulators[self.columns[0]].fill_null(nothing).alias(self.call.name)
 
     def over(self, rows: pl.DataFrame, frames: Frames) -> pl.DataFrame:
