@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from sqlwin.builder.declared import named_stream, stream_of
 from sqlwin.builder.query import QueryBuilder
-from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.checkpoint.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from

@@ -32,7 +32,7 @@ from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, SqlwinError
 from sqlwin.inference import inferred_from
 from sqlwin.plan.explain.statements import answers
-from sqlwin.plan.ir.nodes import Query
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.options.connectors import SINKS, connector_of
 from sqlwin.running.analysis import explained
 from sqlwin.runtime.connectors.options import RunOptions, warned

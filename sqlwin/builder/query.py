@@ -45,7 +45,8 @@ from sqlwin.builder.text import (
 )
 from sqlwin.builder.windows import Window
 from sqlwin.errors import InputError
-from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.ir.statements import Script
 from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.results import PlanText

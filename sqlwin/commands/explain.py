@@ -9,7 +9,7 @@ import sys
 from sqlwin.commands import scripts
 from sqlwin.errors import InputError
 from sqlwin.operators.load import Load
-from sqlwin.plan.ir.nodes import Query, Script
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.runtime.connectors.option_reader import read_options
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.lowering.explained import explain_script

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from sqlwin.embedded import checkpoint_reader
-from sqlwin.embedded import moves as embedded
+from sqlwin.embedded.checkpoint import moves as embedded
+from sqlwin.embedded.checkpoint import reader as checkpoint_reader
 from sqlwin.errors import InputError
 from sqlwin.running.screen import Progress
 

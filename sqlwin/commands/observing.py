@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.metrics import OnMetrics, QueryMetrics
 from sqlwin.runtime.connectors.progress import BatchRows, OnRows
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sqlwin.errors import InputError
-from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.ir.statements import Script
 from sqlwin.sql import script
 
 

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> pa.Table:
-    from sqlwin.embedded import checkpoint_reader as embedded
+    from sqlwin.embedded.checkpoint import reader as embedded
     from sqlwin.runtime.checkpoint.status import table
 
     options = ("key", "since", "to", "store", "sql", "batch")
@@ -45,7 +45,7 @@ def _status(arguments: argparse.Namespace) -> pa.Table:
 
 
 def _snapshot(arguments: argparse.Namespace) -> Snapshot:
-    from sqlwin.embedded import checkpoint_reader as embedded
+    from sqlwin.embedded.checkpoint import reader as embedded
 
     path: Path = arguments.file
     if embedded.is_checkpoint(path):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from sqlwin.embedded.query_position import transaction
+from sqlwin.embedded.checkpoint.query_position import transaction
 from sqlwin.errors import StateError
 from sqlwin.runtime.checkpoint.task_state import parsed
 from sqlwin.state.blobs.sqlite_file import TO_DO

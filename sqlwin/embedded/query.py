@@ -19,15 +19,21 @@ import polars as pl
 
 from sqlwin.embedded.async_results import Batches, Clock, processed
 from sqlwin.embedded.callback_delivery import Callback, CallbackDelivery
+from sqlwin.embedded.checkpoint.query_position import (
+    resumed,
+    unsent_outputs,
+    write,
+    write_source_text,
+)
 from sqlwin.embedded.error_rows import ErrorRows
 from sqlwin.embedded.inline_rows import inline_streams
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.embedded.query_page import page
-from sqlwin.embedded.query_position import resumed, unsent_outputs, write, write_source_text
 from sqlwin.errors import Incomplete, InputError, RunError, StateError
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.plan.ir.nodes import Query, Script, Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.plan.properties.processing_time import by_clock
 from sqlwin.runtime.files.source import decoded
 from sqlwin.runtime.lowering.chain import Lowering, chain

@@ -20,15 +20,15 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from sqlwin.embedded.batch_clock import BatchClock
-from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
+from sqlwin.embedded.checkpoint.folder import checkpoint_locked, file_of, note
+from sqlwin.embedded.checkpoint.query_position import SOURCE_TEXT, write_source_text
 from sqlwin.embedded.input_reader import InputReader
 from sqlwin.embedded.outbox import Outbox
-from sqlwin.embedded.query_position import SOURCE_TEXT, write_source_text
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress, forget_end, note_end
 from sqlwin.embedded.shared_reads import SharedReads
 from sqlwin.embedded.timer import Timer
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.options.settings import run_settings
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of

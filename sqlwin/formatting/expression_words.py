@@ -21,7 +21,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from sqlwin.sql.expressions.scalars import FOREIGN
 from sqlwin.sql.syntax.concrete import KEY, Branch, Leaf, leaves
 from sqlwin.sql.text.depth import room

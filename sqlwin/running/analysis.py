@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlwin.plan.ir.nodes import Query, Script, Sink
+from sqlwin.plan.ir.statements import Query, Script, Sink
 from sqlwin.runtime.connectors.metrics import OperatorMetrics, QueryMetrics
 from sqlwin.runtime.connectors.options import RunOptions, silent
 from sqlwin.runtime.connectors.progress import Summary

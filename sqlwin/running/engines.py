@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.running.screen import Progress
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import Summary

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from sqlwin.errors import InputError, QueryError
-from sqlwin.plan.ir.nodes import Describe, DescribeFunction, Script
+from sqlwin.plan.ir.statements import Describe, DescribeFunction, Script
 from sqlwin.schema import Schema
 from sqlwin.sql import script
 from sqlwin.sql.sources.files import Infer

@@ -13,7 +13,7 @@ import polars as pl
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
 from sqlwin.plan.explain.statements import answers
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.running.analysis import explained
 from sqlwin.running.engines import Run, engine
 from sqlwin.running.screen import Progress, Show, screen

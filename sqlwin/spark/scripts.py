@@ -11,7 +11,8 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 from sqlwin.inference import inferred_from
-from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError
-from sqlwin.plan.ir.nodes import Node, Query, Script, Sink, Statement
+from sqlwin.plan.ir.nodes import Node
+from sqlwin.plan.ir.statements import Query, Script, Sink, Statement
 from sqlwin.plan.properties.facts import functions_of, operator_of, plans_of, window_policy
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.plan.stages import staged

@@ -11,7 +11,13 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import ELSEWHERE
 from sqlwin.plan.explain.functions import described, names
-from sqlwin.plan.ir.nodes import Describe, DescribeFunction, ShowCreate, ShowDeclared, ShowFunctions
+from sqlwin.plan.ir.statements import (
+    Describe,
+    DescribeFunction,
+    ShowCreate,
+    ShowDeclared,
+    ShowFunctions,
+)
 from sqlwin.schema import Schema
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.expressions import macros

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, RunError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.python_functions import UserFunction
 from sqlwin.testing.cells import Table, of_arrow
 from sqlwin.testing.feeds import rows

@@ -18,7 +18,8 @@ from pathlib import Path
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import parse_instant
-from sqlwin.plan.ir.nodes import Query, Script, Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.plan.properties.facts import plans_of, sources_of
 from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.lowering.chain import chain

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from sqlwin.errors import InputError
-from sqlwin.plan.ir.nodes import Query, Script
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.python_functions import UserFunction
 from sqlwin.sql import script
 from sqlwin.testing.golden import Golden

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from sqlwin.errors import InputError
 from sqlwin.instants import END, START, format_duration, format_instant
 from sqlwin.pictures.charting import charting
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.metrics import QueryMetrics
 from sqlwin.runtime.connectors.progress import BatchRows
 from sqlwin.runtime.rows.error_stream import EXPIRED

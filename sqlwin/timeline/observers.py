@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from sqlwin.errors import InputError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.progress import MOST_ARRIVALS, BatchRows, OnRows
 from sqlwin.system.secrets import masked
 from sqlwin.timeline import files

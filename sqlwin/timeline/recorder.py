@@ -15,7 +15,8 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, start_of
-from sqlwin.plan.ir.nodes import OverAggregate, Query, Stream, WindowAggregate, column_of
+from sqlwin.plan.ir.nodes import OverAggregate, Stream, WindowAggregate, column_of
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import sources_of, tables_of, unranked, window_of
 from sqlwin.plan.properties.processing_time import by_clock, clock_columns
 from sqlwin.runtime.rows.error_stream import LATE

@@ -15,7 +15,7 @@ import polars as pl
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.policies import DEFAULT_LATE_PERIOD
 from sqlwin.runtime.rows.instants import micros

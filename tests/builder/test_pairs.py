@@ -15,7 +15,7 @@ import sqlwin
 from sqlwin import cumulate, hop, over, session, sliding, tumble
 from sqlwin.builder.query import QueryBuilder
 from sqlwin.errors import InputError, QueryError
-from sqlwin.plan.ir.nodes import Query
+from sqlwin.plan.ir.statements import Query
 from sqlwin.schema import RESERVED
 from sqlwin.sql import script
 

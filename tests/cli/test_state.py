@@ -9,7 +9,7 @@ import pytest
 
 import sqlwin
 from sqlwin.cli import main
-from sqlwin.embedded.checkpoint_reader import status
+from sqlwin.embedded.checkpoint.reader import status
 from tests.support.embedded.orders import A_MINUTE_EACH, MEDIANS, push, stored, without
 
 SCRIPT = """

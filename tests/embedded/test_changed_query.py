@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import sqlwin
-from sqlwin.embedded.checkpoint_reader import state
+from sqlwin.embedded.checkpoint.reader import state
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, RunError

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import sqlwin
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.sql import script
 from tests.support.draws import one_in
 from tests.support.embedded.orders import Watched, without

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sqlwin
-from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.checkpoint.durable_store import DurableStore
 from tests.support.embedded.orders import (
     A_MINUTE_EACH,
     MEDIANS,

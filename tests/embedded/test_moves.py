@@ -11,7 +11,7 @@ import pytest
 
 from sqlwin.cli import main
 from sqlwin.embedded import run as run_module
-from sqlwin.embedded.moves import export_checkpoint, import_checkpoint
+from sqlwin.embedded.checkpoint.moves import export_checkpoint, import_checkpoint
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.runtime.checkpoint import export_file

@@ -12,7 +12,7 @@ from sqlwin.embedded import run as running
 from sqlwin.embedded.batch_clock import CLOCK
 from sqlwin.embedded.run import file_of, run
 from sqlwin.errors import InputError, StateError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs.blobs import SqliteBlobs

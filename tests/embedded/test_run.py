@@ -11,7 +11,7 @@ import pytest
 
 from sqlwin.embedded import run as running
 from sqlwin.embedded.run import run
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sources import FileSource
 from sqlwin.runtime.files.source import Decoded

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import sqlwin
-from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.checkpoint.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.sql import script
 from sqlwin.state.blobs.blobs import DictBlobs

@@ -10,7 +10,7 @@ import pytest
 import sqlwin
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from tests.support.embedded.tables import QUERY, SALES, SCRIPT, TABLE, land, product, sale

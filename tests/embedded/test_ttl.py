@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import sqlwin
-from sqlwin.embedded.checkpoint_reader import state
-from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.checkpoint.durable_store import DurableStore
+from sqlwin.embedded.checkpoint.reader import state
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import QueryError, StateError
 from sqlwin.sql import script

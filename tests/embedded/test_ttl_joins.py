@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.embedded.checkpoint_reader import state
+from sqlwin.embedded.checkpoint.reader import state
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import StateError
 from sqlwin.sql import script

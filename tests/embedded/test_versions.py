@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.checkpoint.durable_store import DurableStore
 from sqlwin.embedded.run import PROGRESS, run
 from sqlwin.errors import StateError
 from sqlwin.runtime.connectors.options import RunOptions

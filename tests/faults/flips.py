@@ -23,7 +23,7 @@ from typing import Any
 
 from sqlwin.embedded.run import run
 from sqlwin.errors import StateError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from tests.faults.sinks import Row, last, same

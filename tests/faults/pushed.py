@@ -20,10 +20,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sqlwin.embedded.durable_store import DurableStore
+from sqlwin.embedded.checkpoint.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputDisabled, SqlwinError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.sql import script
 from tests.faults.disk import FAULTS, Cached, Crash, Disk
 from tests.faults.drawn_queries import (

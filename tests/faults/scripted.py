@@ -25,7 +25,7 @@ from unittest.mock import patch
 
 from sqlwin.embedded import run as running
 from sqlwin.errors import SqlwinError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.runtime.tasks.chain_task import ChainTask

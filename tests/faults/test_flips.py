@@ -21,7 +21,7 @@ import pytest
 
 import sqlwin
 from sqlwin.cli import main
-from sqlwin.embedded.checkpoint_reader import state
+from sqlwin.embedded.checkpoint.reader import state
 from sqlwin.embedded.run import run
 from sqlwin.errors import RunError, StateError
 from sqlwin.runtime.connectors.options import RunOptions

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from sqlwin.embedded import query_position
+from sqlwin.embedded.checkpoint import query_position
 from sqlwin.errors import StateError
 from sqlwin.runtime.files import atomic_files
 from sqlwin.state.blobs.blobs import SqliteBlobs

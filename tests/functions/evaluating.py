@@ -14,8 +14,8 @@ import sqlglot
 from sqlwin.functions.core.types import name
 from sqlwin.sandbox.running import run
 from sqlwin.schema import Column
-from sqlwin.sql.expressions.compiled import compiled
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.compile.compiled import compiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 
 ONE = pa.table({"one": [1]})
 

@@ -20,9 +20,9 @@ import sqlglot
 from sqlwin.functions.core.types import name
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
-from sqlwin.sql.expressions.compiled import compiled
-from sqlwin.sql.expressions.compiler import Uncompiled
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.compile.compiled import compiled
+from sqlwin.sql.expressions.compile.compiler import Uncompiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 
 ROW = pa.table(
     {

@@ -26,8 +26,8 @@ from sqlwin.functions.core.volatility import NOW
 from sqlwin.functions.table import TABLE
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import TIMESTAMP, Column
-from sqlwin.sql.expressions.compiled import Uncompiled, compiled
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.compile.compiled import Uncompiled, compiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 
 COLUMNS = (
     *(Column("s", pa.string()), Column("i", pa.int32()), Column("d", pa.float64())),

@@ -9,7 +9,7 @@ import pytest
 from sqlwin.plan.ir.nodes import Scalar
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.sandbox.running import Failed
-from sqlwin.sql.expressions.compiled import Uncompiled
+from sqlwin.sql.expressions.compile.compiled import Uncompiled
 from tests.functions.evaluating import values
 
 MOST = 2**31 - 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlwin.sandbox.running import Failed
-from sqlwin.sql.expressions.compiler import Uncompiled
+from sqlwin.sql.expressions.compile.compiler import Uncompiled
 from tests.functions.evaluating import type_of, value
 
 PATHS = [

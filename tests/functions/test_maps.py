@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sqlwin.sandbox.running import Failed
-from sqlwin.sql.expressions.compiler import Uncompiled
+from sqlwin.sql.expressions.compile.compiler import Uncompiled
 from tests.functions.evaluating import type_of, value, values
 
 AB = "map('a', 1, 'b', NULL)"

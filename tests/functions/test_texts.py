@@ -13,9 +13,9 @@ from sqlwin.functions.regex import matching
 from sqlwin.functions.regex.matching import all_extracted, matcher, replaced, split
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
-from sqlwin.sql.expressions.compiled import compiled
-from sqlwin.sql.expressions.compiler import Uncompiled
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.compile.compiled import compiled
+from sqlwin.sql.expressions.compile.compiler import Uncompiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 
 ROWS = pa.table(
     {

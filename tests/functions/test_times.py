@@ -11,9 +11,9 @@ from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.types import STRING, name
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
-from sqlwin.sql.expressions.compiled import compiled
-from sqlwin.sql.expressions.compiler import Uncompiled
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.compile.compiled import compiled
+from sqlwin.sql.expressions.compile.compiler import Uncompiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 
 ROW = pa.table({"x": [1]})
 D, T = "DATE'2024-02-29'", "TIMESTAMP'2024-02-29 10:11:12.123456'"

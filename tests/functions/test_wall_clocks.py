@@ -19,9 +19,9 @@ from sqlwin.functions.times.by_clocks import has_instants
 from sqlwin.functions.times.by_wall_clocks import WALL
 from sqlwin.sandbox.running import Failed
 from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ, Column
-from sqlwin.sql.expressions.compiled import compiled
-from sqlwin.sql.expressions.compiler import Uncompiled
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.compile.compiled import compiled
+from sqlwin.sql.expressions.compile.compiler import Uncompiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from tests.functions.zoned import computed, recorded
 
 COLUMNS = (Column("n", TIMESTAMP_NTZ), Column("t", TIMESTAMP), Column("s", pa.string()))

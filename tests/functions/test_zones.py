@@ -17,9 +17,9 @@ from sqlwin.functions.core.session_zone import of_a_script, set_session_zone
 from sqlwin.functions.table import TABLE
 from sqlwin.functions.times.by_clocks import RULES, UTC_ALONE, has_instants
 from sqlwin.schema import Column
-from sqlwin.sql.expressions.compiled import compiled
-from sqlwin.sql.expressions.compiler import Uncompiled
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.compile.compiled import compiled
+from sqlwin.sql.expressions.compile.compiler import Uncompiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from tests.functions.zoned import computed, recorded
 
 

@@ -11,8 +11,8 @@ import sqlglot
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.types import STRING, name
 from sqlwin.sandbox.running import run
-from sqlwin.sql.expressions.compiled import compiled
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.compile.compiled import compiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 
 ROW = pa.table({"x": [1]})
 

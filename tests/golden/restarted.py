@@ -14,7 +14,7 @@ import polars as pl
 
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.state.blobs.blobs import DictBlobs

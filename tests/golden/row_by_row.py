@@ -27,7 +27,7 @@ import polars as pl
 
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.inputs.watermarks import merged
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipelines import prepare_batch

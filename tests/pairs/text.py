@@ -26,7 +26,7 @@ from pathlib import Path
 from sqlwin.errors import QueryError
 from sqlwin.plan.explain.mermaid import mermaid
 from sqlwin.plan.explain.structure import structure
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.lowering.explained import explain, stores_of
 from sqlwin.sql import script
 from sqlwin.testing.golden import Block, Golden, parse, render

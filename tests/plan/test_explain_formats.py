@@ -15,7 +15,7 @@ from sqlwin.errors import InputError, QueryError
 from sqlwin.pictures.plan_diagram import svg
 from sqlwin.plan.explain.mermaid import mermaid
 from sqlwin.plan.explain.structure import structure
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.lowering.explained import explain_script, stores_of
 from sqlwin.sql import script
 from sqlwin.testing.opened import bound

@@ -11,12 +11,12 @@ from sqlwin.plan.ir.nodes import (
     OverAggregate,
     OverCall,
     Project,
-    Query,
     TopN,
     WindowAggregate,
     WindowRank,
     column_of,
 )
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import (
     bucket_keys,
     window_of,

@@ -9,7 +9,7 @@ from types import FrameType
 
 import pytest
 
-from sqlwin.plan.ir.nodes import Query
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import derived_streams
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.testing.cells import Table, of_arrow
 from sqlwin.testing.difference import difference
 from tests.properties.hosts import Host, fast_hosts, reference

@@ -13,7 +13,7 @@ from itertools import repeat
 from hypothesis import strategies as st
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.lowering.explained import explain
 from tests.golden.restarted import runs
 from tests.reference import host

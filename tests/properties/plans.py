@@ -14,7 +14,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from sqlwin.instants import format_instant
-from sqlwin.plan.ir.nodes import Filter, Node, Query, Scalar, Script, Stream, WindowRank
+from sqlwin.plan.ir.nodes import Filter, Node, Scalar, Stream, WindowRank
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.schema import TIMESTAMP, Column
 from tests.properties.features import has
 from tests.properties.plan_ttl import lived

@@ -17,7 +17,7 @@ from sqlwin.errors import QueryError
 from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.operators.windows.runner import TupleRunner
 from sqlwin.operators.windows.slider import TupleSlider
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.properties.facts import window_policy
 from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.testing.cells import of_arrow

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import polars as pl
 
-from sqlwin.plan.ir.nodes import Filter, Node, Project, Query, Scalar, Scan, StaticScan, column_of
+from sqlwin.plan.ir.nodes import Filter, Node, Project, Scalar, Scan, StaticScan, column_of
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.changelog import carries_weights, changing
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.rows.scalars import Columns

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.policies import Expired
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline, PreparedRows

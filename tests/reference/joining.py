@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.errors import RunError
-from sqlwin.plan.ir.nodes import Join, Query, Scalar, Scan, StaticScan
+from sqlwin.plan.ir.nodes import Join, Scalar, Scan, StaticScan
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.changelog import changing, repeats
 from sqlwin.plan.properties.facts import counts, ordered_sides, untimed
 from sqlwin.runtime.inputs.admission import Admission

@@ -23,7 +23,6 @@ from sqlwin.plan.ir.nodes import (
     MatchRecognize,
     Node,
     OverAggregate,
-    Query,
     Scan,
     TopN,
     Unnest,
@@ -31,6 +30,7 @@ from sqlwin.plan.ir.nodes import (
     WindowedRelation,
     WindowRank,
 )
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.changelog import (
     changing,
     refuse_weighted,

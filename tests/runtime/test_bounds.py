@@ -11,7 +11,7 @@ import pytest
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.operators.load import NOT_ESTIMATED, Load
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.checkpoint.task_state import METADATA
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.size.estimate import Held, expected

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
 from tests.support.runtime.bucketed import bucketed

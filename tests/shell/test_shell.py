@@ -10,7 +10,7 @@ import pytest
 from sqlwin.cli import main
 from sqlwin.errors import InputError, QueryError
 from sqlwin.inference import inferred_from
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.running.engines import _Spark
 from sqlwin.running.screen import Progress
 from sqlwin.runtime.connectors.options import RunOptions

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sqlwin.cli import main
-from sqlwin.embedded import moves as embedded
+from sqlwin.embedded.checkpoint import moves as embedded
 from sqlwin.embedded.run import run as run_embedded
 from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.runtime.connectors.options import RunOptions

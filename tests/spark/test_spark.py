@@ -16,7 +16,7 @@ import sqlwin.spark
 from sqlwin.embedded.output_buffer import fold
 from sqlwin.embedded.run import run as embedded
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.ir.nodes import Script, Sink
+from sqlwin.plan.ir.statements import Script, Sink
 from sqlwin.policies import Late, Policy
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline

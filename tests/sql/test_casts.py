@@ -10,7 +10,7 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import QueryError
-from sqlwin.plan.ir.nodes import Describe
+from sqlwin.plan.ir.statements import Describe
 from sqlwin.plan.options.option import is_positive
 from sqlwin.sql import script
 from sqlwin.sql.text.depth import MESSAGE

@@ -144,6 +144,6 @@ def test_what_might_stand_there_is_named_in_words_of_sql() -> None:
 
 
 def test_compiled_sqlglot_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlwin.sql.expressions.dialect.COMPILED", True)
+    monkeypatch.setattr("sqlwin.sql.expressions.dialect.dialect.COMPILED", True)
     with pytest.raises(RunError, match="pip uninstall sqlglotc"):
         script(ORDERS + "SELECT id FROM orders")

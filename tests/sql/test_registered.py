@@ -6,7 +6,8 @@ import pytest
 
 from sqlwin.aggregates.python import PythonAggregate, aggregate
 from sqlwin.errors import InputError, QueryError
-from sqlwin.plan.ir.nodes import OverAggregate, Query, WindowAggregate
+from sqlwin.plan.ir.nodes import OverAggregate, WindowAggregate
+from sqlwin.plan.ir.statements import Query
 from sqlwin.sql import script
 from tests.support.sql.cases import ORDERS, below, operator, underlined
 

@@ -3,7 +3,8 @@ import time
 import pyarrow as pa
 import pytest
 
-from sqlwin.plan.ir.nodes import Describe, Query, Scan, ShowDeclared, Stream
+from sqlwin.plan.ir.nodes import Scan, Stream
+from sqlwin.plan.ir.statements import Describe, Query, ShowDeclared
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql import script
 from tests.support.sql.cases import (

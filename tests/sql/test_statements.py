@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.ir.nodes import Query, ShowDeclared, ShowFunctions
+from sqlwin.plan.ir.statements import Query, ShowDeclared, ShowFunctions
 from sqlwin.sql import script
 from tests.support.sql.cases import ORDERS, bound, columns
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sqlwin.embedded.run import run as run_embedded
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.spark.stages import arrivals
 from sqlwin.spark.stages.wire import decode, unpacked_blob

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.ir.nodes import Sink
+from sqlwin.plan.ir.statements import Sink
 from sqlwin.plan.options.connectors import SINKS, connector_of
 
 _TABLE = "exactly once, a batch is a transaction, with its number"

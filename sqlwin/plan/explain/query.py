@@ -17,7 +17,8 @@ from sqlwin.plan.explain.delivery import delivery
 from sqlwin.plan.explain.lines import line
 from sqlwin.plan.explain.topics import topic
 from sqlwin.plan.explain.warnings import undeclared, warnings_of
-from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, Stream
+from sqlwin.plan.ir.nodes import Join, Node, Scan, StaticScan, Stream
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.options.sinks import changes
 from sqlwin.plan.properties.facts import (
     derived_streams,

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator
 
 from sqlwin.instants import format_duration
 from sqlwin.plan.explain.functions import described, like
-from sqlwin.plan.ir.nodes import (
+from sqlwin.plan.ir.nodes import Scan, Stream
+from sqlwin.plan.ir.statements import (
     Describe,
     DescribeFunction,
     Query,
-    Scan,
     Script,
     ShowCreate,
     ShowFunctions,
     Statement,
-    Stream,
 )
 from sqlwin.plan.options.sinks import changes
 from sqlwin.schema import Schema, type_name

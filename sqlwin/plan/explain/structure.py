@@ -23,7 +23,8 @@ from sqlwin.plan.explain.delivery import delivery
 from sqlwin.plan.explain.lines import line
 from sqlwin.plan.explain.query import DeclaredStores
 from sqlwin.plan.explain.warnings import undeclared, warnings_of
-from sqlwin.plan.ir.nodes import Join, Node, Query, Scalar, Scan, Script, StaticScan, Stream
+from sqlwin.plan.ir.nodes import Join, Node, Scalar, Scan, StaticScan, Stream
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.plan.options.connectors import connector_of
 from sqlwin.plan.properties.facts import (
     derived_streams,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from sqlwin.plan.explain.null_comparisons import null_comparisons
 from sqlwin.plan.explain.stage_warnings import normalizer_warnings, stage_warnings
-from sqlwin.plan.ir.nodes import Join, Node, Query, Stream
+from sqlwin.plan.ir.nodes import Join, Node, Stream
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import (
     arriving,
     derived_streams,

@@ -15,7 +15,6 @@ from sqlwin.plan.ir.nodes import (
     Node,
     OverAggregate,
     Project,
-    Query,
     Scan,
     StaticScan,
     Stream,
@@ -26,6 +25,7 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.ir.once import from_below, once
+from sqlwin.plan.ir.statements import Query
 from sqlwin.policies import Policy
 from sqlwin.python_functions import unnumbered
 from sqlwin.windows import Unit

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlwin.plan.ir.nodes import Node, OverAggregate, Query, WindowAggregate, WindowRank
+from sqlwin.plan.ir.nodes import Node, OverAggregate, WindowAggregate, WindowRank
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import window_of, window_policy
 from sqlwin.policies import Late
 from sqlwin.windows import Unit

@@ -6,12 +6,7 @@ from pyarrow.types import is_floating
 
 from sqlwin.aggregates import signature
 from sqlwin.plan.ir.matches import looks_back
-from sqlwin.plan.ir.nodes import (
-    Aggregate,
-    MatchRecognize,
-    OverAggregate,
-    WindowAggregate,
-)
+from sqlwin.plan.ir.nodes import Aggregate, MatchRecognize, OverAggregate, WindowAggregate
 from sqlwin.plan.properties.changelog import changing, reappears, weighted
 from sqlwin.plan.properties.facts import (
     Unranked,

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwin.instants import START
-from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, WindowAggregate
+from sqlwin.plan.ir.nodes import Join, Node, Scan, StaticScan, WindowAggregate
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.options.sinks import changes, why_changing
 from sqlwin.plan.options.tuning import tunes
 from sqlwin.plan.properties.facts import (

@@ -18,16 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.ir.nodes import (
-    Aggregate,
-    Filter,
-    Node,
-    Project,
-    Scalar,
-    Scan,
-    StaticScan,
-    Stream,
-)
+from sqlwin.plan.ir.nodes import Aggregate, Filter, Node, Project, Scalar, Scan, StaticScan, Stream
 from sqlwin.schema import Column, Order, type_name
 from sqlwin.windows import Unit
 

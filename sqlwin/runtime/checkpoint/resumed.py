@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlwin.errors import RunError, SqlwinError
-from sqlwin.plan.ir.nodes import Query
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import fingerprint, window_policy
 from sqlwin.plan.resume.compatibility import retained_since, why_not, with_since
 from sqlwin.plan.resume.differences import difference

@@ -28,8 +28,8 @@ import pyarrow as pa
 from sqlwin.errors import InputError, QueryError, StateError
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
-from sqlwin.plan.ir.nodes import Script
 from sqlwin.plan.ir.source_text import SourceText
+from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.checkpoint.task_state import METADATA, TABLES, TaskState

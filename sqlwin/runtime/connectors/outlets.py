@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.ir.nodes import Query, Script
-from sqlwin.plan.ir.nodes import Sink as Declared
+from sqlwin.plan.ir.statements import Query, Script
+from sqlwin.plan.ir.statements import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, connector_of
 from sqlwin.plan.properties.facts import window_policy
 from sqlwin.policies import Expired

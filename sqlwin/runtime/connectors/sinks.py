@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwin.errors import RunError
-from sqlwin.plan.ir.nodes import Sink as Declared
+from sqlwin.plan.ir.statements import Sink as Declared
 from sqlwin.plan.options.checks import check_whole
 from sqlwin.plan.options.connectors import LAKES, SINKS, STATIC, connector_of
 from sqlwin.runtime.connectors.function_sink import PYTHON, TakeBatch, function_sink

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwin.errors import InputError, QueryError
-from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.options.checks import check_whole
 from sqlwin.plan.options.connectors import STATIC, STREAMS, connector_of
 from sqlwin.plan.options.option import boolean, duration

@@ -19,7 +19,8 @@ from typing import Protocol
 
 import polars as pl
 
-from sqlwin.plan.ir.nodes import Node, Query, Stream
+from sqlwin.plan.ir.nodes import Node, Stream
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import plans_of, unnests
 from sqlwin.runtime.lowering.derived import derived
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlwin.plan.explain import query as plans
 from sqlwin.plan.explain.query import DeclaredStores
-from sqlwin.plan.ir.nodes import Query, Script
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.runtime.lowering.chain import chain
 
 

@@ -16,7 +16,6 @@ from sqlwin.plan.ir.nodes import (
     Node,
     OverAggregate,
     Project,
-    Query,
     Scalar,
     Scan,
     StaticScan,
@@ -24,6 +23,7 @@ from sqlwin.plan.ir.nodes import (
     WindowAggregate,
     column_of,
 )
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.changelog import (
     carries_weights,
     changing,

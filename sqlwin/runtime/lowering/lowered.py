@@ -10,7 +10,8 @@ import polars as pl
 
 from sqlwin.operators.contract import JoinOperator, Operator
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.plan.ir.nodes import Query, Scalar, Stream, WindowAggregate
+from sqlwin.plan.ir.nodes import Scalar, Stream, WindowAggregate
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import (
     counts,
     window_of,

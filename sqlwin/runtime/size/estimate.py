@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from sqlwin.operators.load import NOT_ESTIMATED, Load
-from sqlwin.plan.ir.nodes import Query, Script
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.state.contract import Layout

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import RunError, StateError
-from sqlwin.plan.ir.nodes import Query
 from sqlwin.plan.ir.source_text import SourceText
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.runtime.checkpoint.resumed import (
     Differs,

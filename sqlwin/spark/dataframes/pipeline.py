@@ -20,7 +20,7 @@ import polars as pl
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.ir.nodes import Query, Script, Sink
+from sqlwin.plan.ir.statements import Query, Script, Sink
 from sqlwin.runtime.connectors.function_sink import PYTHON, TakeBatch
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import outlets

@@ -20,7 +20,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from sqlwin.errors import InputError, UnreadErrors
-from sqlwin.plan.ir.nodes import Script, Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.options.settings import spark_settings
 from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.checkpoint.snapshot import Snapshot

@@ -22,7 +22,8 @@ from functools import cached_property, lru_cache
 from pyspark import cloudpickle
 
 from sqlwin.errors import RunError
-from sqlwin.plan.ir.nodes import Query, Stream
+from sqlwin.plan.ir.nodes import Stream
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.lowering.chain import (
     Chain,

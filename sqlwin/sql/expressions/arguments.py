@@ -16,7 +16,7 @@ from sqlwin.aggregates import Param, Signature
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.literals import written_number
 from sqlwin.functions.core.typed import Refused
-from sqlwin.sql.expressions.atoms import hex_bytes
+from sqlwin.sql.expressions.compile.atoms import hex_bytes
 from sqlwin.sql.expressions.folding import number_of
 from sqlwin.sql.expressions.scalars import Expr, not_null, place, spark, word, written_name
 from sqlwin.sql.expressions.trees import copied

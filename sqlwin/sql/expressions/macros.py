@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from sqlwin.sql.expressions.trees import copied, rewritten_in_place
 from sqlwin.sql.text import ast
 

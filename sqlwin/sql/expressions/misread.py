@@ -21,8 +21,8 @@ from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import TYPES
 from sqlwin.names import nearest
 from sqlwin.schema import type_names
-from sqlwin.sql.expressions.json_aggregates import NO_ARRAY, NO_OBJECT
-from sqlwin.sql.expressions.misspelt import misspelt
+from sqlwin.sql.expressions.dialect.json_aggregates import NO_ARRAY, NO_OBJECT
+from sqlwin.sql.expressions.dialect.misspelt import misspelt
 from sqlwin.sql.text import ast
 
 _CAST = "CAST(qty AS STRING)"

@@ -23,12 +23,12 @@ from sqlwin.functions.core.types import NULL, STRING, holds_interval, intervals_
 from sqlwin.functions.core.volatility import Volatility
 from sqlwin.plan.ir.nodes import Scalar
 from sqlwin.schema import RESERVED, Column, Schema
-from sqlwin.sql.expressions.compiled import compiled
-from sqlwin.sql.expressions.compiler import Uncompiled
+from sqlwin.sql.expressions.compile.compiled import compiled
+from sqlwin.sql.expressions.compile.compiler import Uncompiled
 from sqlwin.sql.expressions.constants import refuse_unread
-from sqlwin.sql.expressions.dialect import SqlwinSpark, refuse_compiled
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark, refuse_compiled
+from sqlwin.sql.expressions.dialect.json_aggregates import rewritten_calls
 from sqlwin.sql.expressions.engine import unreadable
-from sqlwin.sql.expressions.json_aggregates import rewritten_calls
 from sqlwin.sql.expressions.macros import expanded
 from sqlwin.sql.expressions.misread import misread
 from sqlwin.sql.expressions.parts import over_columns, part_of

@@ -7,7 +7,7 @@ that the host records with the batch, so a query that keeps no state may call it
 state, results would depend on how the input is cut into batches.
 
 >>> import sqlglot
->>> from sqlwin.sql.expressions.dialect import SqlwinSpark
+>>> from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 >>> for text in ("NOW()", "UNIX_TIMESTAMP()", "UNIX_TIMESTAMP(a)", "RAND()", "GETENV('HOME')"):
 ...     print(text, volatility(sqlglot.parse_one(text, read=SqlwinSpark)))
 NOW() Volatility.PROCESSING_TIME

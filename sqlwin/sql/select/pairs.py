@@ -12,15 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.plan.ir.nodes import (
-    Filter,
-    Join,
-    Node,
-    Project,
-    Scan,
-    StaticScan,
-    WindowedRelation,
-)
+from sqlwin.plan.ir.nodes import Filter, Join, Node, Project, Scan, StaticScan, WindowedRelation
 from sqlwin.plan.properties.facts import operator_of, streams_of
 from sqlwin.sql.expressions.scalars import Expr, column, conjoined
 from sqlwin.sql.relations.relation import NOWHERE, Relation

@@ -9,7 +9,8 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.typed import Typed
-from sqlwin.plan.ir.nodes import Node, Project, Sink
+from sqlwin.plan.ir.nodes import Node, Project
+from sqlwin.plan.ir.statements import Sink
 from sqlwin.plan.options.sinks import changes, why_changing
 from sqlwin.schema import CHANGELOG_NAMES, type_name
 from sqlwin.sql.expressions.scalars import parsed

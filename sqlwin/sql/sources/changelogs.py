@@ -28,7 +28,6 @@ import pyarrow as pa
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import (
-    BIGINT,
     Aggregate,
     Filter,
     Node,
@@ -41,6 +40,7 @@ from sqlwin.plan.ir.nodes import (
     quoted,
 )
 from sqlwin.plan.ir.streams import Changelog
+from sqlwin.plan.ir.windows import BIGINT
 from sqlwin.plan.options.connectors import APPEND, DEBEZIUM, RETRACT
 from sqlwin.plan.properties.edges import written
 from sqlwin.plan.properties.processing_time import clock_columns

@@ -14,7 +14,8 @@ from sqlwin.durations import micros
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.session_zone import session_zone
 from sqlwin.functions.elsewhere import TYPES
-from sqlwin.plan.ir.nodes import Scalar, Sink, Stream
+from sqlwin.plan.ir.nodes import Scalar, Stream
+from sqlwin.plan.ir.statements import Sink
 from sqlwin.plan.options.checks import check as check_options
 from sqlwin.plan.options.connectors import APPEND, CALLER, SINKS, STATIC, STREAMS, connector_of
 from sqlwin.plan.options.tuning import RELOAD

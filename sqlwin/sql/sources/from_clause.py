@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.functions.core.session_zone import session_zone
-from sqlwin.plan.ir.nodes import Scan, Sink, StaticScan, Stream
+from sqlwin.plan.ir.nodes import Scan, StaticScan, Stream
+from sqlwin.plan.ir.statements import Sink
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed

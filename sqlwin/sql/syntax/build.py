@@ -24,7 +24,7 @@ from sqlwin.sql.syntax.hints import calls, large
 from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
 from sqlwin.sql.syntax.policies import PolicyRules
 from sqlwin.sql.syntax.relations import RelationRules
-from sqlwin.sql.syntax.subqueries import unnested
+from sqlwin.sql.syntax.subqueries.conditions import unnested
 from sqlwin.sql.syntax.ttl_hint import hinted
 from sqlwin.sql.syntax.unnests import in_select
 from sqlwin.sql.syntax.windows import WindowRules
@@ -118,7 +118,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
             change=change,
         )
         if any(join.listed for join in made.relation.joins):
-            from sqlwin.sql.syntax.scalar_subqueries import starred
+            from sqlwin.sql.syntax.subqueries.scalar import starred
 
             items = (each for run in made.items for each in starred(run, made.relation))
             made = replace(made, items=tuple(items))

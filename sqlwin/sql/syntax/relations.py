@@ -94,7 +94,7 @@ class RelationRules(Transformer[Token, Any]):
         return ast.Within(durations[0], durations[-1], meta_span(meta), grace)
 
     def lateral(self, meta: Meta, children: Children) -> ast.Join:
-        from sqlwin.sql.syntax.laterals import lateral  # by need
+        from sqlwin.sql.syntax.subqueries.laterals import lateral  # by need
 
         word, select, *rest = children
         alias = next((c for c in rest if isinstance(c, tuple)), ())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlwin.embedded import moves as embedded
+from sqlwin.embedded.checkpoint import moves as embedded
 from sqlwin.spark.checkpoint import moves as on_spark
 from tests.support.kafka import Broker
 from tests.support.runtime.topics import FINAL, counted, order

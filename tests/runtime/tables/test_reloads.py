@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import sqlwin
-from sqlwin.embedded.checkpoint_reader import state
+from sqlwin.embedded.checkpoint.reader import state
 from sqlwin.embedded.run import run as run_embedded
 from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.ir.nodes import Stream
@@ -42,7 +42,7 @@ QUERY = DDL + SINK + "SELECT sales.product, maker FROM sales {kind} JOIN makers 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from sqlwin.embedded.checkpoint_reader import state
+from sqlwin.embedded.checkpoint.reader import state
 from sqlwin.embedded.run import run
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlwin
-from sqlwin.embedded.durable_store import TABLES, DurableStore
+from sqlwin.embedded.checkpoint.durable_store import TABLES, DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.sql import script
 

@@ -13,7 +13,8 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import SECOND
-from sqlwin.plan.ir.nodes import Aggregate, Query, Scan, Stream, WindowAggregate
+from sqlwin.plan.ir.nodes import Aggregate, Scan, Stream, WindowAggregate
+from sqlwin.plan.ir.statements import Query
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column, polars_schema
 from sqlwin.windows import Unit

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from sqlwin.operators.sessions.operator import SessionAggregator
-from sqlwin.plan.ir.nodes import Order, Query, WindowAggregate, WindowRank
+from sqlwin.plan.ir.nodes import Order, WindowAggregate, WindowRank
+from sqlwin.plan.ir.statements import Query
 from sqlwin.policies import Early, Late
 from sqlwin.runtime.lowering.windows import Assembly
 from tests.reference.lowering import specified

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import polars as pl
 
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import Summary
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import polars as pl
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.checkpoint.rebuckets import rebucketed
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.lowered import Lowered

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.checkpoint.export_file import bucket, exporting, opened, write
 from sqlwin.runtime.checkpoint.rebuckets import rebucketed
 from sqlwin.runtime.checkpoint.snapshot import bound_again

@@ -16,7 +16,8 @@ import pyarrow as pa
 from sqlwin.instants import END, MINUTE, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.plan.ir.nodes import Query, Stream, column_of
+from sqlwin.plan.ir.nodes import Stream, column_of
+from sqlwin.plan.ir.statements import Query
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention

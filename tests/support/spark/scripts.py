@@ -10,14 +10,12 @@ from sqlwin.plan.ir.nodes import (
     OverAggregate,
     OverCall,
     Project,
-    Query,
     Scan,
-    Script,
-    Sink,
     Stream,
     WindowAggregate,
     column_of,
 )
+from sqlwin.plan.ir.statements import Query, Script, Sink
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.windows import Unit

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from sqlwin.errors import QueryError
-from sqlwin.plan.ir.nodes import (
-    Filter,
-    Node,
-    OverAggregate,
-    Project,
-    Query,
-    Scan,
-    Script,
-    WindowAggregate,
-)
+from sqlwin.plan.ir.nodes import Filter, Node, OverAggregate, Project, Scan, WindowAggregate
+from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.sql import script
 
 ORDERS = """CREATE STREAM orders (

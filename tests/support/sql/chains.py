@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlwin.errors import QueryError
 from sqlwin.instants import format_duration
 from sqlwin.plan.explain.lines import line
-from sqlwin.plan.ir.nodes import Join, Node, Query, Scan, StaticScan, Stream, WindowAggregate
+from sqlwin.plan.ir.nodes import Join, Node, Scan, StaticScan, Stream, WindowAggregate
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.facts import (
     derived_streams,

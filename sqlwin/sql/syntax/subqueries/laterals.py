@@ -30,9 +30,9 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.scalars import Expr, parsed
-from sqlwin.sql.syntax.correlated import names, names_outer
-from sqlwin.sql.syntax.lateral_groups import counts, keyed, keys_of, one_row, whole
-from sqlwin.sql.syntax.lateral_inner import LEGAL, Condition, Inner, split
+from sqlwin.sql.syntax.subqueries.correlated import names, names_outer
+from sqlwin.sql.syntax.subqueries.lateral_groups import counts, keyed, keys_of, one_row, whole
+from sqlwin.sql.syntax.subqueries.lateral_inner import LEGAL, Condition, Inner, split
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import ALIAS, part
 

@@ -6,7 +6,7 @@ before they are read, and `a->b.c` is `a.b.c`. A text behind it, as in JSON's pa
 message.
 
 >>> import sqlglot
->>> from sqlwin.sql.expressions.dialect import SqlwinSpark
+>>> from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 >>> for text in ("a->b.c->d", "SUM(o->price)", "TRANSFORM(o->items, x -> x->price)"):
 ...     print(sqlglot.parse_one(text, read=SqlwinSpark).sql())
 a.b.c.d

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sqlwin.embedded.batch_clock import CLOCK, BatchClock
-from sqlwin.embedded.checkpoint_folder import checkpoint_locked, file_of, note
-from sqlwin.embedded.query_position import SOURCE_TEXT
+from sqlwin.embedded.checkpoint.folder import checkpoint_locked, file_of, note
+from sqlwin.embedded.checkpoint.query_position import SOURCE_TEXT
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress, has_ended, note_end
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.ir.nodes import Script
+from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.runtime.checkpoint.export_file import (

@@ -62,7 +62,7 @@ class Found:
 def unnested(select: ast.Select, parse: Parse) -> ast.Select:
     """The query with the queries of its expressions as joins; parse: of what stands in brackets."""
     if any(_QUERY.search(run.text) for run in _expressions(select)):
-        from sqlwin.sql.syntax.scalar_subqueries import without_scalars  # by need
+        from sqlwin.sql.syntax.subqueries.scalar import without_scalars  # by need
 
         select = without_scalars(select, parse)
     where = select.where

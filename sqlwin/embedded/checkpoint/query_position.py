@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass, field, replace
 import polars as pl
 
 from sqlwin.errors import InputError, RunError
-from sqlwin.plan.ir.nodes import Query
 from sqlwin.plan.ir.source_text import SourceText
+from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
 from sqlwin.runtime.checkpoint.task_state import check_version, parsed

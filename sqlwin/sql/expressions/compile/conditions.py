@@ -17,9 +17,9 @@ from sqlwin.functions.casts.operands import renamed
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import BOOLEAN, NULL, name
 from sqlwin.functions.core.widening import widest_of
-from sqlwin.sql.expressions.atoms import null
-from sqlwin.sql.expressions.calling import called
-from sqlwin.sql.expressions.compiler import Compiler, Expr, Uncompiled
+from sqlwin.sql.expressions.compile.atoms import null
+from sqlwin.sql.expressions.compile.compiler import Compiler, Expr, Uncompiled
+from sqlwin.sql.expressions.dialect.calling import called
 from sqlwin.sql.expressions.engine import constant
 
 _SHORT = 8

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlwin.functions.core.literals import written_number
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import BINARY, BOOLEAN, NULL, STRING
-from sqlwin.sql.expressions.compiler import Compiler, Expr, Uncompiled
+from sqlwin.sql.expressions.compile.compiler import Compiler, Expr, Uncompiled
 
 
 def column(compiler: Compiler, node: Expr) -> Typed:

@@ -4,7 +4,7 @@ The dialect leaves functions of the table as they are written, so that most are 
 What is left are operators, and the calls that have a grammar of their own.
 
 >>> import sqlglot
->>> from sqlwin.sql.expressions.dialect import SqlwinSpark
+>>> from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 >>> function, arguments = called(sqlglot.parse_one("TRIM(LEADING 'x' FROM s)", read=SqlwinSpark))
 >>> function, [argument.sql() for argument in arguments]
 ('ltrim', ["'x'", 's'])

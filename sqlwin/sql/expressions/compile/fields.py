@@ -11,8 +11,8 @@ from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import STRING, is_map, is_struct, name
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import TABLE
-from sqlwin.sql.expressions.atoms import text
-from sqlwin.sql.expressions.compiler import Compiler, Expr, Uncompiled
+from sqlwin.sql.expressions.compile.atoms import text
+from sqlwin.sql.expressions.compile.compiler import Compiler, Expr, Uncompiled
 
 
 def dot(compiler: Compiler, node: Expr) -> Typed:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.scalars import NESTED
-from sqlwin.sql.syntax.correlated import names, names_one_of
-from sqlwin.sql.syntax.scalar_values import made
+from sqlwin.sql.syntax.subqueries.correlated import names, names_one_of
+from sqlwin.sql.syntax.subqueries.scalar_values import made
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import TOKEN, closing, conjuncts, either
 from sqlwin.sql.text.runs import part
@@ -78,7 +78,7 @@ def without_scalars(select: ast.Select, parse: Parse) -> ast.Select:
         return select
     source = _windowless(source, scalars.joins[0].word.span)
     if len(scalars.joins) > of_rows:
-        from sqlwin.sql.syntax.scalar_groups import grouped  # by need
+        from sqlwin.sql.syntax.subqueries.scalar_groups import grouped  # by need
 
         items, having = grouped(select, items, having, scalars.joins[of_rows:])
     source = _named(source)

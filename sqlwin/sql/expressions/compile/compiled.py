@@ -7,7 +7,7 @@ part of the tree is printed by sqlglot, and every conversion of types is written
 >>> import pyarrow as pa
 >>> from sqlwin.schema import Column
 >>> import sqlglot
->>> from sqlwin.sql.expressions.dialect import SqlwinSpark
+>>> from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 >>> tree = sqlglot.parse_one("UPPER(s) = 'X' AND n + 1 > 2", read=SqlwinSpark)
 >>> made = compiled(tree, (Column("s", pa.string()), Column("n", pa.int64())))
 >>> str(made.type)
@@ -25,8 +25,8 @@ from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import interval_named
 from sqlwin.functions.never import why_type
 from sqlwin.schema import Schema, type_of
-from sqlwin.sql.expressions import atoms, conditions, fields
-from sqlwin.sql.expressions.compiler import Compiler, Expr, Rules, Uncompiled
+from sqlwin.sql.expressions.compile import atoms, conditions, fields
+from sqlwin.sql.expressions.compile.compiler import Compiler, Expr, Rules, Uncompiled
 
 _INTERVAL_VALUE = re.compile(r"\s*[+-]?\s*[0-9.]+\s*", re.ASCII)
 

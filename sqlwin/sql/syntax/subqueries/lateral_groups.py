@@ -21,8 +21,8 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.calls import call_at
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.syntax.lateral_inner import LEGAL, Condition, Inner, named
-from sqlwin.sql.syntax.of_nothing import null_of_nothing, split, zero
+from sqlwin.sql.syntax.subqueries.lateral_inner import LEGAL, Condition, Inner, named
+from sqlwin.sql.syntax.subqueries.of_nothing import null_of_nothing, split, zero
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import ALIAS, part
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import polars as pl
 
-from sqlwin.embedded.checkpoint_folder import file_of
-from sqlwin.embedded.durable_store import TABLES
-from sqlwin.embedded.query_position import POSITION, SOURCE_TEXT
+from sqlwin.embedded.checkpoint.durable_store import TABLES
+from sqlwin.embedded.checkpoint.folder import file_of
+from sqlwin.embedded.checkpoint.query_position import POSITION, SOURCE_TEXT
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream

@@ -18,7 +18,7 @@ import sqlglot
 from sqlglot.errors import ParseError, TokenError
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.expressions.dialect import SqlwinSpark
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from sqlwin.sql.text import ast
 
 WITHIN = (

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.scalars import Expr, parsed
-from sqlwin.sql.syntax.correlated import names_outer
+from sqlwin.sql.syntax.subqueries.correlated import names_outer
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import conjuncts, outside
 from sqlwin.sql.text.runs import part

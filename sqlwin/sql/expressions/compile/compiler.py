@@ -1,8 +1,8 @@
 """What walks a tree of sqlglot: each node by the rule of its class, or as a call of a function.
 
-`rules` are those of `sqlwin.sql.expressions.compiled`; a rule compiles the parts of its node by the
-compiler it is given, which knows the columns and the parameters of the lambdas around. What has no
-meaning is Uncompiled, with the node that is to blame.
+`rules` are those of `compiled.py` beside it; a rule compiles the parts of its node by the compiler
+it is given, which knows the columns and the parameters of the lambdas around. What has no meaning
+is Uncompiled, with the node that is to blame.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find
 from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import meant
-from sqlwin.sql.expressions.calling import called
+from sqlwin.sql.expressions.compile.raising import Constants
+from sqlwin.sql.expressions.dialect.calling import called
 from sqlwin.sql.expressions.engine import constant, is_null
-from sqlwin.sql.expressions.raising import Constants
 from sqlwin.sql.expressions.registered import scalar_function
 from sqlwin.sql.expressions.volatile import volatility
 

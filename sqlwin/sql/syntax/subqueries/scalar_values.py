@@ -16,8 +16,14 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.syntax.correlated import LEGAL, equality, names, names_outer, refuse_outer
-from sqlwin.sql.syntax.of_nothing import called, null_of_nothing, split, zero
+from sqlwin.sql.syntax.subqueries.correlated import (
+    LEGAL,
+    equality,
+    names,
+    names_outer,
+    refuse_outer,
+)
+from sqlwin.sql.syntax.subqueries.of_nothing import called, null_of_nothing, split, zero
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import conjuncts
 from sqlwin.sql.text.runs import ALIAS, part
@@ -90,7 +96,7 @@ def _join(
     items = tuple(replace(run, text=f"{run.text} AS {alias}") for alias, run in pairs)
     where = _all(select.where, rest)
     if single:
-        from sqlwin.sql.syntax.lateral_groups import keyed  # by need
+        from sqlwin.sql.syntax.subqueries.lateral_groups import keyed  # by need
 
         source = replace(keyed(select, tuple(keys)), items=items, where=where)
     else:

@@ -30,8 +30,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlwin.errors import RunError
 from sqlwin.functions.instants.interval_texts import with_units
 from sqlwin.functions.table import TABLE
-from sqlwin.sql.expressions import json_aggregates
-from sqlwin.sql.expressions.arrows import dotted
+from sqlwin.sql.expressions.dialect import json_aggregates
+from sqlwin.sql.expressions.dialect.arrows import dotted
 from sqlwin.sql.text.prepared import unquoted
 
 COMPILED = not str(parser.__file__).endswith(".py")
