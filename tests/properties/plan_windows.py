@@ -199,7 +199,8 @@ def tops(draw: DrawFn, stream: Stream) -> TopN:
 @st.composite
 def ranked(draw: DrawFn, stream: Stream) -> WindowRank:
     kinds = [groups(stream), *([sessions(stream)] if has("sessions") else [])]
-    window = draw(st.one_of(kinds))
+    # ranks are of all that a window holds, and deltas are refused
+    window = draw(st.one_of(kinds).filter(lambda window: not window.policy.discards))
     window = replace(window, aggregates=(*window.aggregates, COUNTED))
     partition = window.keys[: draw(st.integers(0, len(window.keys)))]
     order = draw(_orders([COUNTED.name, *window.keys]))
