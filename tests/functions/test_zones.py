@@ -20,7 +20,7 @@ from sqlwin.schema import Column
 from sqlwin.sql.expressions.compile.compiled import compiled
 from sqlwin.sql.expressions.compile.compiler import Uncompiled
 from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
-from tests.functions.zoned import computed, recorded
+from tests.functions.zoned import answers, recorded
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +33,8 @@ def new_york() -> Iterator[None]:
 def test_expressions_are_what_spark_answers_in_that_zone() -> None:
     rows = recorded("zone_answers.csv")
     assert len(rows) > 300
-    wrong = [(row, found) for row in rows if (found := computed(row[0])) != tuple(row[1:])]
-    assert not wrong
+    found = answers([row[0] for row in rows])
+    assert [each for each in zip(rows, found, strict=True) if tuple(each[0][1:]) != each[1]] == []
 
 
 def test_every_function_of_instants_says_how_it_goes_by_a_zone() -> None:
