@@ -9,7 +9,7 @@ import pytest
 
 from bench.answers import differences, expected
 from bench.data import Data, generated, paired
-from bench.queries import JOIN, QUERIES, Query
+from bench.queries import JOIN, QUERIES, TUMBLE, Query
 from bench.run import RunSpec, answer
 
 ROWS, FILE_ROWS, RATE = 8_000, 1_000, 60.0
@@ -20,7 +20,13 @@ def _data(query: Query, folder: Path) -> Data:
     return made("zipf", ROWS, folder, FILE_ROWS, RATE)
 
 
-@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+@pytest.mark.parametrize(
+    "query",
+    [
+        pytest.param(query, marks=() if query in (TUMBLE, JOIN) else pytest.mark.long, id=name)
+        for name, query in QUERIES.items()
+    ],
+)
 def test_each_query_is_answered_as_duckdb_does(query: Query, tmp_path: Path) -> None:
     data, results = _data(query, tmp_path), tmp_path / "results"
     outcome = answer(RunSpec("embedded", query.name, data, 1, results=str(results)))

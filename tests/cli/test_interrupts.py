@@ -67,6 +67,7 @@ def interrupted(again: str) -> list[str]:
     return [sys.executable, "-c", begin, "run", "q.sql", "--engine", "embedded"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("again", ["never", "closing", "ending"])
 def test_a_second_ctrl_c_leaves_no_traceback(tmp_path: Path, again: str) -> None:
     (tmp_path / "orders.jsonl").write_text('{"v": 1}\n')

@@ -54,6 +54,7 @@ def test_the_table_has_every_command() -> None:
     assert {line.split()[0] for line, *_ in TABLE} == {*(commands.choices or ())}
 
 
+@pytest.mark.long
 def test_every_command(tmp_path: Path) -> None:
     """In one process, for the imports take longest."""
     with Terminal(COMMANDS, tmp_path, os.environ, size=(100, COLUMNS)) as terminal:

@@ -59,6 +59,7 @@ def delivered(feed: str) -> list[dict[str, Any]]:
     return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
+@pytest.mark.long
 def test_the_slice_is_what_the_script_builds(rebuild: ModuleType) -> None:
     landed = rebuild.in_order_of_landing(rebuild.flights(1))
     rebuild.check(landed)

@@ -14,11 +14,11 @@ from tests.docs.blocks import PAGES, REPO, SHELL, blocks
 from tests.docs.charts import FOLDER, IMAGES, MOST_BYTES, WINDOWS, stamp
 
 WHOLE_MONTH = ["queries/delay_trend.sql", "-o", "flights.html"]
+LINES = [line for block in blocks(*SHELL) for line in block.text.splitlines()]
+DRAWN = [line for line in LINES if line.startswith("sqlwin timeline ")]
 COMMANDS = [
-    pytest.param(line, marks=[pytest.mark.long] if line.split()[2:] == WHOLE_MONTH else [])
-    for block in blocks(*SHELL)
-    for line in block.text.splitlines()
-    if line.startswith("sqlwin timeline ")
+    pytest.param(line, marks=[pytest.mark.long] if at or line.split()[2:] == WHOLE_MONTH else [])
+    for at, line in enumerate(DRAWN)
 ]
 
 

@@ -104,6 +104,7 @@ def test_a_file_of_ones_own(folder: Path, engine: str) -> None:
         assert why in ran.stderr
 
 
+@pytest.mark.long
 def test_what_else_a_newcomer_tries(folder: Path) -> None:
     """A golden of the query, a recording and its picture, a project, in a path with a space."""
     steps = [

@@ -25,7 +25,7 @@ def half(moved: Moved, checkpoint: str, drain: bool = False) -> None:
     run(moved.script, RunOptions(moved.home, moved.home / checkpoint, drain))
 
 
-SOME = ("tumble", "session", "range", "chain", "top", "lived", "outer", "asof_ttl")
+SOME = ("tumble", "session", "range", "top", "outer")
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ def test_a_run_that_waits_for_files_ends_at_ctrl_c_and_goes_on(tmp_path: Path) -
     assert lines(tmp_path) == ["1 [1]", "2 [3]", "3 [7]"]
 
 
+@pytest.mark.long
 def test_a_batch_that_is_interrupted_is_finished_and_committed(tmp_path: Path) -> None:
     land(tmp_path, 1, 2)
     for at in (1, 2):

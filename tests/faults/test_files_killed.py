@@ -29,15 +29,14 @@ def started(
     return ended(home, engine, out, moment, after)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("engine", "format_"),
     [
         ("embedded", "parquet"),
-        pytest.param("embedded", "csv", marks=pytest.mark.long),
-        pytest.param("embedded", "json", marks=pytest.mark.long),
-        pytest.param(
-            "spark", "parquet", marks=[pytest.mark.long, pytest.mark.spark(processes=True)]
-        ),
+        pytest.param("embedded", "csv", marks=pytest.mark.hours),
+        pytest.param("embedded", "json", marks=pytest.mark.hours),
+        pytest.param("spark", "parquet", marks=pytest.mark.spark(processes=True)),
     ],
 )
 def test_a_part_is_there_once(tmp_path: Path, engine: str, format_: str) -> None:

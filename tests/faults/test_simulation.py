@@ -12,6 +12,7 @@ from sqlwin.errors import StateError
 from sqlwin.runtime.files import atomic_files
 from sqlwin.state.blobs.blobs import SqliteBlobs
 from tests.faults.simulation import HOSTS, Run, kept, runs, simulate
+from tests.support.draws import seeds
 
 QUICK, MORE = 15, 40
 
@@ -24,8 +25,9 @@ def ends_right(run: Run) -> None:
         raise AssertionError(f"{run}: {command}") from failure
 
 
+@pytest.mark.drawn
 def test_crashes_change_no_answer() -> None:
-    for run in runs(0, QUICK):
+    for run in runs(0, len(seeds(QUICK))):
         ends_right(run)
 
 

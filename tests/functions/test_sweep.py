@@ -7,6 +7,7 @@ import pytest
 from tests.functions.sweep import found
 
 
+@pytest.mark.long
 def test_up_to_one_argument() -> None:
     assert found(most=1) == {}
 

@@ -50,6 +50,7 @@ def test_a_row_that_is_mapped_is_lifted_once(monkeypatch: pytest.MonkeyPatch) ->
     assert found[0] <= 2 * ROWS
 
 
+@pytest.mark.long
 def test_so_are_those_of_nested_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """In which each row may be the next of a round, or the first of another."""
     found = lifted(monkeypatch, "^ (a+)+ b", "a AS SUM(a.v) < 1000, b AS v = 8")

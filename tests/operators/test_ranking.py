@@ -15,6 +15,7 @@ from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
 from sqlwin.windows.group import Cumulate, GroupWindow, Whole
+from tests.support.draws import seeds
 from tests.support.operators.driving import Driven, emissions, rows_of
 from tests.support.operators.ranking import COLUMNS, WINDOWS, ranker
 
@@ -174,10 +175,11 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("restarts", [False, True])
 @pytest.mark.parametrize("policy", range(len(POLICIES)))
 def test_the_last_of_every_row_is_the_answer_of_a_batch(policy: int, restarts: bool) -> None:
-    for seed in range(3 if restarts else 8):
+    for seed in seeds(3 if restarts else 8):
         dice = random.Random(f"{policy} {seed}")
         keys = ("k", "j") if dice.random() < 0.6 else ("k",)
         partition = ("j",) if "j" in keys and dice.random() < 0.5 else ()

@@ -13,6 +13,7 @@ from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.windows.slider import RING, TupleSlider
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
+from tests.support.draws import seeds
 from tests.support.operators.driving import Driven, emissions, rows_of
 
 COLUMNS: dict[str, pl.DataType] = {"k": pl.String(), "x": pl.Int64(), "ok": pl.Boolean()}
@@ -39,9 +40,10 @@ def test_each_message_has_a_window_that_is_full_at_once() -> None:
     assert driven.step(now=10**9, watermark=10**9, end=True).is_empty()
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("restarts", [False, True])
 def test_as_computed_anew_from_all_messages(restarts: bool) -> None:
-    for seed in range(5 if restarts else 15):
+    for seed in seeds(5 if restarts else 15):
         dice = random.Random(seed)
         size = dice.randint(1, 5)
         folds: dict[Fold, pl.DataType] = {

@@ -12,6 +12,7 @@ from sqlwin.kernels.standings import Standing
 from sqlwin.operators.top_n.operator import RANKINGS, TOP, TopRows
 from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.schema import Order
+from tests.support.draws import seeds
 from tests.support.operators.driving import Driven, emissions, records, rows_of
 from tests.support.operators.topn import COLUMNS, top
 
@@ -210,11 +211,12 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("restarts", [False, True])
 @pytest.mark.parametrize("function", ["row_number", "rank", "dense_rank"])
 @pytest.mark.parametrize("policy", range(len(POLICIES)))
 def test_as_ranked_anew_each_time(function: str, policy: int, restarts: bool) -> None:
-    for seed in range(2 if restarts else 8):
+    for seed in seeds(2 if restarts else 8):
         dice = random.Random(f"{function} {policy} {seed}")
         order = (Order("x", dice.random() < 0.5, dice.random() < 0.5),)
         partition = ("k",) if dice.random() < 0.8 else ()

@@ -18,6 +18,7 @@ from sqlwin.operators.windows.tuples import TupleAggregator
 from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Hop
+from tests.support.draws import seeds
 from tests.support.operators.driving import Driven, emissions, records, rows_of
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -229,10 +230,11 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("restarts", [False, True])
 @pytest.mark.parametrize("policy", range(len(POLICIES)))
 def test_as_computed_anew_each_time(policy: int, restarts: bool) -> None:
-    for seed in range(4 if restarts else 12):
+    for seed in seeds(4 if restarts else 12):
         dice = random.Random(f"{policy} {seed}")
         size = dice.randint(1, 6)
         advance = dice.randint(1, size)

@@ -57,6 +57,7 @@ LINE = re.compile(
 )
 
 
+@pytest.mark.long
 def test_every_golden_has_data_and_a_flowchart() -> None:
     for each in scripts(8):
         found = structure(each, stores_of)

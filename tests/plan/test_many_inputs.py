@@ -64,6 +64,7 @@ def test_twice_the_inputs_take_four_times_the_calls_at_most() -> None:
     assert many < 4 * few
 
 
+@pytest.mark.long
 def test_a_join_of_a_hundred_inputs_is_planned() -> None:
     assert len(derived_streams(planned(chained(100)).plan)) == 98
 

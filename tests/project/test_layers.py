@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 REPO = Path(__file__).parents[2]
 
 # Imports every module outside spark/ with pyspark out of reach.
@@ -38,6 +40,7 @@ def test_no_test_is_imported_by_another() -> None:
     assert [path for path in files if found.search(path.read_text(encoding="utf-8"))] == []
 
 
+@pytest.mark.long
 def test_nothing_but_spark_needs_pyspark_to_import() -> None:
     imported = run(sys.executable, "-c", IMPORT_WITHOUT_PYSPARK, str(REPO))
     assert imported.returncode == 0, imported.stderr

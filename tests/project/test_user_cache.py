@@ -65,6 +65,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_grammar_that_was_read_parses_as_one_that_was_made() -> None:
     text = "SELECT COUNT(*) FROM TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
     grammar = (parser.grammar_folder() / "sqlwin.lark").read_text("utf-8")
@@ -72,6 +73,7 @@ def test_a_grammar_that_was_read_parses_as_one_that_was_made() -> None:
     assert read.parse(text, start="start") == parser.grammar().parse(text, start="start")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["STARTS", "OPTIONS"])
 def test_a_grammar_that_is_read_otherwise_is_made_anew(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -101,12 +101,21 @@ def minute_of(chance: Random) -> str:
     return f"2024-01-01T09:{chance.randrange(4):02}:{chance.randrange(60):02}Z"
 
 
-@pytest.mark.parametrize("name", OF_COUNTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rows",
+        "over",
+        *(
+            pytest.param(each, marks=pytest.mark.long)
+            for each in ("folds", "newest", "top", "join")
+        ),
+    ],
+)
 @pytest.mark.parametrize(
     ("counts", "seeds"),
     [
         ((2, 3), (1,)),
-        pytest.param((2, 3), (4,), marks=pytest.mark.long),
         pytest.param((3, 1, 2), range(2), marks=pytest.mark.long),
         pytest.param((3, 1, 2), range(2, 8), marks=pytest.mark.hours),
     ],

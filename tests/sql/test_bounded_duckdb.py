@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlwin
@@ -33,7 +33,6 @@ QUERIES = (
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@settings(max_examples=10)
 @given(rows=ROWS, others=ROWS, first=st.integers(-3, 3), last=st.integers(-3, 3))
 def test_rows_of_the_text(query: str, rows: Any, others: Any, first: int, last: int) -> None:
     named = {"values": _values(rows, "v"), "others": _values(others, "w")}
@@ -43,7 +42,6 @@ def test_rows_of_the_text(query: str, rows: Any, others: Any, first: int, last: 
 
 
 @pytest.mark.parametrize("query", [each for each in QUERIES if "{series}" not in each])
-@settings(max_examples=10)
 @given(rows=ROWS, others=ROWS)
 def test_static_tables(query: str, rows: Any, others: Any) -> None:
     tables = "CREATE TABLE v (id BIGINT, name STRING); CREATE TABLE w (id BIGINT, name STRING);"

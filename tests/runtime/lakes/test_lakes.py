@@ -17,6 +17,7 @@ from tests.runtime.lakes.conftest import LakeTable
 from tests.support.runtime.changes import drawn, frame
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"unique": "k"}], ids=["row_key", "key"])
 def test_batches_that_are_cut_otherwise_when_they_are_written_again(
     lake: LakeTable, options: dict[str, str]

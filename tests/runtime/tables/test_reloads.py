@@ -157,6 +157,7 @@ def test_a_batch_that_is_replayed_has_its_version_again(tmp_path: Path, run: Run
     assert seen == ["Ann", "Ann"]
 
 
+@pytest.mark.long
 def test_killed_with_a_version_that_is_not_committed(tmp_path: Path) -> None:
     in_files(tmp_path, {"tea": "Ann"})
     sell(tmp_path, "a", "tea")
