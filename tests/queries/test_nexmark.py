@@ -47,7 +47,7 @@ def assert_answer(emissions: pl.DataFrame, name: str, clock: str = "arrived") ->
     assert same(last.select(expected.columns), expected)
 
 
-@pytest.mark.long
+@pytest.mark.hours
 @pytest.mark.parametrize("name", NAMES)
 def test_in_process(name: str) -> None:
     check(embedded.run, text(name), name)
