@@ -16,7 +16,7 @@ from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sources import FileSource
 from sqlwin.runtime.files.source import Decoded
 from sqlwin.sql import script
-from tests.support.embedded.runs import SCRIPT, interrupt, land
+from tests.support.embedded.runs import SCRIPT, interrupt, land, sleeping
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_restart_knows_the_deadline(
         if next(sleeps, None) is None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(running.time, "sleep", sleep)
+    sleeping(monkeypatch, running, sleep)
     run(parsed, RunOptions(tmp_path, kept, follow=True, show=shown.append))
     assert shown[1].select("total", "emit").rows() == [(3, "late")]
 
@@ -111,7 +111,7 @@ def test_rows_appended_while_a_run_follows(
             raise KeyboardInterrupt
         file.write_text(text)
 
-    monkeypatch.setattr(running.time, "sleep", sleep)
+    sleeping(monkeypatch, running, sleep)
     kept = tmp_path / "state"
     assert run(parsed, RunOptions(tmp_path, kept, follow=True)).read == 3
     shown: list[pl.DataFrame] = []
@@ -135,7 +135,7 @@ def test_a_last_line_that_waits_while_a_run_follows_is_warned_of(
         if warnings_:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(running.time, "sleep", sleep)
+    sleeping(monkeypatch, running, sleep)
     run(parsed, RunOptions(tmp_path, follow=True, on_warning=warnings_.append))
     assert [text.startswith(expected) for text in warnings_] == [True, True]  # and at the end
 
@@ -161,7 +161,7 @@ def test_a_log_that_is_rotated_while_a_run_follows(
             raise KeyboardInterrupt
         step()
 
-    monkeypatch.setattr(running.time, "sleep", sleep)
+    sleeping(monkeypatch, running, sleep)
     kept, shown = tmp_path / "state", list[pl.DataFrame]()
     assert run(parsed, RunOptions(tmp_path, kept, follow=True)).read == 5
     assert run(parsed, RunOptions(tmp_path, kept, drain=True, show=shown.append)).read == 0

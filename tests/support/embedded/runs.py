@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
 
 SCRIPT = """
 CREATE STREAM orders (value BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
@@ -24,3 +29,10 @@ def land(home: Path, name: str, ts: str, value: int) -> None:
 def interrupt(_: object) -> None:
     """As `show`: a Ctrl-C when results are shown."""
     raise KeyboardInterrupt
+
+
+def sleeping(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, sleep: Callable[[float], None]
+) -> None:
+    """How a module sleeps, and no thread of another, such as py4j's, which has a finalizer."""
+    monkeypatch.setattr(module, "time", SimpleNamespace(**{**vars(time), "sleep": sleep}))
