@@ -226,6 +226,7 @@ class WindowAggregator(RankedResults):
             return looked_at
         held = ends_of(looked_at, PANE, self.window, since + 1)
         windows = held.group_by(self.contents.identity).agg(self._added.alias(ADDED))
+        windows = self.contents.there(windows, panes, stores)
         judged = self.judged(windows, stores)
         return judged if watched else judged.filter(FINAL)
 

@@ -104,10 +104,10 @@ def default_zone(name: str, span: Span) -> str | None:
 def _calendar(shape: Hop | Cumulate, months: bool, zone: str) -> CalendarWindow:
     step = gcd(shape.size, shape.every)
     calendar = Calendar(step, months, zone, shape.offset)
-    size, every = shape.size // step, shape.every // step
-    return CalendarWindow(
-        calendar, Cumulate(size, every) if isinstance(shape, Cumulate) else Hop(size, every)
-    )
+    rest = {"size": shape.size // step, "offset": 0}
+    if isinstance(shape, Cumulate):
+        return CalendarWindow(calendar, replace(shape, step=shape.step // step, **rest))
+    return CalendarWindow(calendar, replace(shape, advance=shape.advance // step, **rest))
 
 
 def _micros(value: ast.Duration) -> int:
