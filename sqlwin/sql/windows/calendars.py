@@ -104,10 +104,10 @@ def default_zone(name: str, span: Span) -> str | None:
 def _calendar(shape: Hop | Cumulate, months: bool, zone: str) -> CalendarWindow:
     step = gcd(shape.size, shape.every)
     calendar = Calendar(step, months, zone, shape.offset)
-    rest = {"size": shape.size // step, "offset": 0}
+    size, every = shape.size // step, shape.every // step
     if isinstance(shape, Cumulate):
-        return CalendarWindow(calendar, replace(shape, step=shape.step // step, **rest))
-    return CalendarWindow(calendar, replace(shape, advance=shape.advance // step, **rest))
+        return CalendarWindow(calendar, replace(shape, size=size, step=every, offset=0))
+    return CalendarWindow(calendar, replace(shape, size=size, advance=every, offset=0))
 
 
 def _micros(value: ast.Duration) -> int:
