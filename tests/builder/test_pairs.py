@@ -107,8 +107,8 @@ PAIRS = {
     ),
     "cumulate only on update": (
         ORDERS.window(cumulate(size="1 day", step="1 hour", only_on_update=True)).agg(n="COUNT(*)"),
-        "SELECT window_start, window_end, COUNT(*) AS n FROM CUMULATE(TABLE orders, DESCRIPTOR(ts), "
-        "INTERVAL '1' HOUR, INTERVAL '1' DAY, emitOnlyOnUpdate => TRUE) "
+        "SELECT window_start, window_end, COUNT(*) AS n FROM CUMULATE(TABLE orders, "
+        "DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY, emitOnlyOnUpdate => TRUE) "
         "GROUP BY window_start, window_end",
     ),
     "session": (
