@@ -142,8 +142,8 @@ def refuse_two_times(plan: Node, span: Span) -> None:
 
 
 def refuse_two_readings(plan: Node, span: Span) -> None:
-    """QueryError where a query looks a table up that is read again, and reads it by itself, which is
-    once: rows of a source are read under its name, one way."""
+    """QueryError where a query looks up a table that is read again, and reads it by itself, which
+    is once: rows of a source are read under its name, one way."""
     sources = sources_of(plan)
     again = {stream.name for stream in sources if RELOAD in dict(stream.options)}
     for stream in sources:
