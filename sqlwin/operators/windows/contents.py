@@ -10,7 +10,7 @@ sets; it is computed from them when a window is emitted.
 Where rows may be retracted (`weighted`) a retracted one comes as a pane that counts less
 than none, and panes of the same instant add up; a message is marked as retracted. So an
 aggregate that is not invertible, MAX or a sum of floats, is
-computed from messages as well. Which windows are there says `presence`.
+computed from messages as well. Which windows are there says `Presence`.
 
 Invariant: the rows of the messages store are those the panes count.
 
@@ -53,8 +53,7 @@ from sqlwin.operators.windows.grouping import (
     Grouping,
     Lifting,
 )
-from sqlwin.operators.windows.merging import frames_of, windows_of
-from sqlwin.operators.windows.presence import Presence
+from sqlwin.operators.windows.merging import Presence, frames_of, windows_of
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Aligned, Hop, Whole
