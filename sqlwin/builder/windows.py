@@ -31,7 +31,7 @@ class Window(Protocol):
 
 @dataclass(frozen=True)
 class TableFunction:
-    """A window function of a table; sizes: its durations, as SQL text."""
+    """A window function of a table; sizes: its durations and what is behind them, as SQL text."""
 
     function: str
     sizes: tuple[str, ...]
@@ -69,9 +69,13 @@ def hop(*, size: Duration, every: Duration, offset: Duration | None = None) -> W
     return TableFunction("HOP", _sizes(every, size, offset))
 
 
-def cumulate(*, size: Duration, step: Duration, offset: Duration | None = None) -> Window:
-    """Windows that grow by `step` until they have `size`."""
-    return TableFunction("CUMULATE", _sizes(step, size, offset))
+def cumulate(
+    *, size: Duration, step: Duration, offset: Duration | None = None, only_on_update: bool = False
+) -> Window:
+    """Windows that grow by `step` until they have `size`. only_on_update: of a group those alone in
+    whose last step a row came."""
+    only = ("emitOnlyOnUpdate => TRUE",) if only_on_update else ()
+    return TableFunction("CUMULATE", (*_sizes(step, size, offset), *only))
 
 
 def session(gap: Duration, partition_by: Columns = (), most: Duration | None = None) -> Window:

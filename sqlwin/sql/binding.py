@@ -12,7 +12,7 @@ from sqlwin.plan.properties.facts import functions_of, operator_of, plans_of, wi
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.plan.stages import staged
 from sqlwin.python_functions import PythonFunction, UserFunction, calls
-from sqlwin.sql.expressions.volatile import refuse_clock, refuse_two_times
+from sqlwin.sql.expressions.volatile import refuse_clock, refuse_two_readings, refuse_two_times
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.results import into, named_results, refuse_changes
 from sqlwin.sql.select.select import bind_select
@@ -94,6 +94,7 @@ class Binding:
         refuse_clock(made.plan)
         select = statement if isinstance(statement, ast.Select) else statement.select
         refuse_two_times(made.plan, select.span)
+        refuse_two_readings(made.plan, select.span)
         return made
 
     def reads(self, statement: ast.Statement) -> None:

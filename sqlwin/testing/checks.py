@@ -77,12 +77,17 @@ def _shown(table: Table, first: tuple[str, ...]) -> Table:
     return table.only([*first, *own]) if table.columns else table
 
 
-def rewritten(golden: Golden, found: Outcome) -> Golden:
-    """The golden with what was found in its expected blocks; all else as it was.
+def unwritten(golden: Golden, found: Outcome) -> str | None:
+    """Why a golden stays as it is: one that has steps and is refused has a mistake, in one of the
+    two; None where it does not."""
+    if found.mistake is not None:
+        return found.mistake
+    return found.refused if golden.steps() else None
 
-    One that has steps and is refused stays whole: that is a mistake in one of the two.
-    """
-    if found.mistake is not None or (found.refused is not None and golden.steps()):
+
+def rewritten(golden: Golden, found: Outcome) -> Golden:
+    """The golden with what was found in its expected blocks; all else as it was."""
+    if unwritten(golden, found) is not None:
         return golden
     texts = {"explain": found.explain, "refused": found.refused or ""}
     blocks: list[Block] = []

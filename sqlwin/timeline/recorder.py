@@ -35,7 +35,7 @@ from sqlwin.timeline.recording import (
     Watermark,
 )
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Ending, Whole
+from sqlwin.windows.group import Ending, Hop, Whole
 
 NULL = "NULL"
 MOST_WINDOWS = 1_000
@@ -159,14 +159,18 @@ class Recorder:
 
 
 def _holding(shape: Ending, at: int) -> list[tuple[int, int]]:
-    """The windows that an instant is in.
+    """The windows that a row of this instant is in, of those that are there by it.
 
     >>> from sqlwin.windows.group import Cumulate, Hop
     >>> _holding(Hop(10, 5), 12), _holding(Cumulate(10, 5), 12)
     ([(5, 15), (10, 20)], [(10, 15), (10, 20)])
+    >>> _holding(Cumulate(10, 5, only_on_update=True), 12)
+    [(10, 15)]
     """
     pane = pl.DataFrame({"at": [at]}).select(pane_of(pl.col("at"), shape).alias("pane"))
     ends = ends_of(pane, "pane", shape)[WINDOW_END]
+    if not isinstance(shape, Hop) and shape.only_on_update:
+        ends = ends[:1]
     return [(start_of(end, shape), end) for end in ends]
 
 

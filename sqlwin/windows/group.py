@@ -9,9 +9,10 @@ window counts the messages of its partition key, in the order of their positions
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd
 
+from sqlwin.added import ADDED
 from sqlwin.instants import DAY
 from sqlwin.windows import Unit
 
@@ -59,12 +60,14 @@ class Cumulate:
     """Windows that begin together every `size` and end after 1, 2, … steps.
 
     Microseconds of event time, aligned to the epoch plus `offset`; the last
-    window of each run is a tumbling one of `size`. Source: Flink's CUMULATE.
+    window of each run is a tumbling one of `size`. only_on_update: a group has those windows
+    alone in whose last step it has a row. Source: Flink's CUMULATE and its emitOnlyOnUpdate.
     """
 
     size: int
     step: int
     offset: int = 0
+    only_on_update: bool = field(default=False, repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         if not (0 < self.step <= self.size and self.size % self.step == 0):
@@ -116,11 +119,13 @@ class DaysOfMonths:
     """Windows of days that begin together with every run of so many months, and end after each of
     its days; over the numbers of days since 1970.
 
-    offset: in months, where runs begin: 3 of a year that begins in April.
+    offset: in months, where runs begin: 3 of a year that begins in April. only_on_update: as of
+    `Cumulate`.
     """
 
     months: int
     offset: int = 0
+    only_on_update: bool = field(default=False, repr=False, metadata=ADDED)
 
     @property
     def unit(self) -> Unit:
@@ -166,6 +171,11 @@ class CalendarWindow:
     @property
     def tumbles(self) -> bool:
         return isinstance(self.periods, Hop) and self.periods.tumbles
+
+    @property
+    def only_on_update(self) -> bool:
+        """As of `Cumulate`."""
+        return not isinstance(self.periods, Hop) and self.periods.only_on_update
 
     @property
     def size(self) -> int:

@@ -105,6 +105,12 @@ PAIRS = {
         "SELECT window_start, window_end, COUNT(*) AS n FROM CUMULATE(TABLE orders, "
         "DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY) GROUP BY window_start, window_end",
     ),
+    "cumulate only on update": (
+        ORDERS.window(cumulate(size="1 day", step="1 hour", only_on_update=True)).agg(n="COUNT(*)"),
+        "SELECT window_start, window_end, COUNT(*) AS n FROM CUMULATE(TABLE orders, "
+        "DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY, emitOnlyOnUpdate => TRUE) "
+        "GROUP BY window_start, window_end",
+    ),
     "session": (
         ORDERS.window(session("30 minutes", partition_by="product", most="4 hours"))
         .agg(n="COUNT(*)"),

@@ -11,6 +11,7 @@ from sqlwin.testing.checks import differences, rewritten
 from sqlwin.testing.difference import difference
 from sqlwin.testing.golden import parse, render
 from sqlwin.testing.outcome import Outcome, StepResult
+from tests.golden import rewrite
 from tests.golden.trace import BEGAN, COLUMNS, trace, untraced
 
 TEXT = """\
@@ -74,6 +75,15 @@ def test_rewriting_keeps_what_people_wrote() -> None:
     other = Table(EMITTED.columns, (("2", "+U", "late", "1", "[]"),))
     text = render(rewritten(GOLDEN, outcome(other, SILENT)))
     assert text == TEXT.replace("+I | full | 0        | 1", "+U | late | 1        | 2")
+
+
+def test_a_golden_whose_query_is_refused_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tests.golden.rewrite.goldens", lambda: [GOLDEN])
+    assert rewrite.main([]) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith("a_sum is not written: ") and not said.out
 
 
 def test_where_only_tables_are_read_nothing_is_said_of_emission() -> None:

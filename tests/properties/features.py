@@ -8,7 +8,7 @@
 | `rows` | RETAIN n ROWS |
 | `discards` | DISCARDING |
 | `endless` | a plan whose policy retains for ever |
-| `cumulate`, `whole`, `sets` | CUMULATE, GROUP BY without a window, GROUPING SETS |
+| `cumulate`, `whole`, `sets` | CUMULATE, emitOnlyOnUpdate, GROUP BY alone, GROUPING SETS |
 | `calendars` | windows of a calendar's periods, here of microseconds in UTC |
 | `frames` | frames with any bounds |
 | `exclude` | EXCLUDE |

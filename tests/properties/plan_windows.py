@@ -46,13 +46,14 @@ def partitions() -> SearchStrategy[tuple[str, ...]]:
 
 @st.composite
 def groups(draw: DrawFn, stream: Stream) -> WindowAggregate:
-    keys = draw(partitions())
+    keys, window = draw(partitions()), draw(_group_windows())
+    deltas = has("discards") and not _only_on_update(window)
     return WindowAggregate(
         input=Scan(stream),
-        window=draw(_group_windows()),
+        window=window,
         keys=keys,
         aggregates=tuple(draw(aggregates(stream.schema))),
-        policy=draw(policies() | discarding() if has("discards") else policies()),
+        policy=draw(policies() | discarding() if deltas else policies()),
         sets=draw(_sets(keys)),
     )
 
@@ -61,22 +62,27 @@ def _sets(keys: tuple[str, ...]) -> SearchStrategy[tuple[tuple[str, ...], ...]]:
     return st.sampled_from(SETS) if has("sets") and len(keys) > 1 else st.just(())
 
 
+def _only_on_update(window: Aligned) -> bool:
+    return isinstance(window, Cumulate | CalendarWindow) and window.only_on_update
+
+
 def _group_windows() -> SearchStrategy[Aligned]:
     offsets = st.integers(0, 2)
     hops = st.integers(1, 6).flatmap(
         lambda size: st.builds(Hop, st.just(size), st.integers(1, size), offsets)
     )
     steps = st.builds(
-        lambda step, times, offset: Cumulate(step * times, step, offset),
+        lambda step, times, offset, only: Cumulate(step * times, step, offset, only),
         st.integers(1, 3),
         st.integers(1, 3),
         offsets,
+        st.booleans(),
     )
     of_calendar = st.builds(
         lambda step, offset, periods: CalendarWindow(Calendar(step, False, "UTC", offset), periods),
         st.integers(1, 2),
         offsets,
-        st.sampled_from((Hop(1, 1), Hop(3, 2), Cumulate(3, 1))),
+        st.sampled_from((Hop(1, 1), Hop(3, 2), Cumulate(3, 1), Cumulate(3, 1, 0, True))),
     )
     kinds = [hops, hops]
     kinds += [steps] if has("cumulate") else []
@@ -210,7 +216,9 @@ def ranked(draw: DrawFn, stream: Stream) -> WindowRank:
 @st.composite
 def ranked_rows(draw: DrawFn, stream: Stream) -> WindowRank:
     """The rows of each window, each by itself."""
-    windows = _group_windows().filter(lambda window: not isinstance(window, Whole))
+    windows = _group_windows().filter(
+        lambda window: not isinstance(window, Whole) and not _only_on_update(window)
+    )
     policy = policies().filter(lambda policy: policy.retain_rows is None)
     window = WindowAggregate(
         Scan(stream), draw(windows), ("k", "b", "i"), (), draw(policy), per_row=True

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from tests.properties.query_calls import listed
-from tests.properties.query_groups import Windowed, windowed
+from tests.properties.query_groups import Windowed, of_groups
 from tests.properties.query_ordered import hops_of, sessions, slides_of
 from tests.properties.query_policies import by_hours
 from tests.properties.question import SECOND, Question, predicates
@@ -61,7 +61,7 @@ def _over_time(below: Below) -> SearchStrategy[Question]:
 
 @st.composite
 def grouped_below(draw: DrawFn) -> Below:
-    window, where = draw(windowed()), draw(predicates())
+    window, where = draw(of_groups()), draw(predicates())
     having = draw(st.sampled_from(["", " HAVING COUNT(*) > 1", " HAVING SUM(i) > 0"]))
     ours = (
         f"SELECT k, window_start AS w, window_end AS e, window_time AS t, COUNT(*) AS n, "
@@ -71,7 +71,7 @@ def grouped_below(draw: DrawFn) -> Below:
     last = "make_timestamptz(e - 1)"
     theirs = (
         f"SELECT k, {', '.join(_named(window))}, {last} AS t, COUNT(*) AS n, SUM(i) AS x "
-        f"FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e{having}"
+        f"FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e{window.having(having)}"
     )
     return Below(ours, theirs, ("k", "w", "e"))
 
@@ -176,7 +176,7 @@ def whole_below(draw: DrawFn) -> Below:
 
 @st.composite
 def windows_of(draw: DrawFn, below: Below) -> Question:
-    window, keys, made = draw(windowed()), draw(st.sampled_from(KEYS)), draw(_made())
+    window, keys, made = draw(of_groups()), draw(st.sampled_from(KEYS)), draw(_made())
     table = f"TABLE ({below.ours}), DESCRIPTOR(t)"
     source = window.source.replace("TABLE s, DESCRIPTOR(ts)", table)
     by = [*keys, "window_start", "window_end"]
@@ -185,7 +185,7 @@ def windows_of(draw: DrawFn, below: Below) -> Question:
     batch = (
         f"SELECT {listed([*keys, *window.bounds], made)} "
         f"FROM ({window.unnested.format(where='').replace('FROM s', f'FROM {rows}')}) "
-        f"GROUP BY {', '.join([*keys, 'w', 'e'])}"
+        f"GROUP BY {', '.join([*keys, 'w', 'e'])}{window.having('')}"
     )
     if "w" in below.known:  # those of the rows would hide the ones of the window
         batch = batch.replace("SELECT *, epoch_us(t)", "SELECT * EXCLUDE (w, e), epoch_us(t)")

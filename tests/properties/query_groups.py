@@ -18,10 +18,18 @@ HAVINGS = ["", " HAVING COUNT(*) > 1", " HAVING SUM(i) > 0"]
 
 @dataclass(frozen=True)
 class Windowed:
-    """source: of FROM. unnested: for DuckDB, each row with the `w` and `e` of each its windows."""
+    """source: of FROM. unnested: for DuckDB, each row with the `w` and `e` of each its windows.
+    there: of a group, whether it has that window; empty: it has."""
 
     source: str
     unnested: str
+    there: str = ""
+
+    def having(self, having: str) -> str:
+        """Of groups in DuckDB, with the HAVING of the query."""
+        if not self.there:
+            return having
+        return f" HAVING {self.there}{having.replace(' HAVING ', ' AND ')}"
 
     @property
     def bounds(self) -> list[str]:
@@ -30,6 +38,11 @@ class Windowed:
 
 def windowed() -> SearchStrategy[Windowed]:
     return st.one_of([hopping(), *([cumulating()] if has("cumulate") else [])])
+
+
+def of_groups() -> SearchStrategy[Windowed]:
+    """And those that are there by the rows of a group."""
+    return st.one_of([windowed(), *([cumulating(only=True)] if has("cumulate") else [])])
 
 
 @st.composite
@@ -46,7 +59,7 @@ def hopping(draw: DrawFn) -> Windowed:
 
 
 @st.composite
-def cumulating(draw: DrawFn) -> Windowed:
+def cumulating(draw: DrawFn, only: bool = False) -> Windowed:
     step, times, offset = draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(st.integers(0, 3))
     short, long, off = step * SECOND, step * times * SECOND, offset * SECOND
     lengths = [step, step * times, *([offset] if offset else [])]
@@ -55,19 +68,20 @@ def cumulating(draw: DrawFn) -> Windowed:
         f"range((us - {off}) // {short} * {short} + {short + off}, {start} + {long + 1}, {short})"
     )
     return Windowed(
-        _function("CUMULATE", lengths),
+        _function("CUMULATE", lengths, ", emitOnlyOnUpdate => TRUE" if only else ""),
         f"SELECT *, {start} AS w, unnest({ends}) AS e FROM s{{where}}",
+        f"max(us) >= e - {short}" if only else "",
     )
 
 
-def _function(name: str, lengths: list[int]) -> str:
+def _function(name: str, lengths: list[int], rest: str = "") -> str:
     sizes = ", ".join(f"INTERVAL '{length}' SECOND" for length in lengths)
-    return f"{name}(TABLE s, DESCRIPTOR(ts), {sizes})"
+    return f"{name}(TABLE s, DESCRIPTOR(ts), {sizes}{rest})"
 
 
 @st.composite
 def groups(draw: DrawFn) -> Question:
-    keys, window, where = draw(st.sampled_from(KEYS)), draw(windowed()), draw(predicates())
+    keys, window, where = draw(st.sampled_from(KEYS)), draw(of_groups()), draw(predicates())
     chosen, having = draw(calls()), draw(st.sampled_from(HAVINGS))
     by = [*keys, "window_start", "window_end"]
     select = (
@@ -77,14 +91,14 @@ def groups(draw: DrawFn) -> Question:
     batch = (
         f"SELECT {listed([*keys, *window.bounds], theirs(chosen))} "
         f"FROM ({window.unnested.format(where=where)}) GROUP BY {', '.join([*keys, 'w', 'e'])}"
-        f"{having}"
+        f"{window.having(having)}"
     )
     return Question(select, batch, len(by))
 
 
 @st.composite
 def sets(draw: DrawFn) -> Question:
-    window, where, chosen = draw(windowed()), draw(predicates()), draw(calls())
+    window, where, chosen = draw(of_groups()), draw(predicates()), draw(calls())
     by, having = draw(st.sampled_from(SETS)), draw(st.sampled_from(HAVINGS))
     names = ["k", "b", "GROUPING_ID(k, b) AS g"]
     select = (
@@ -93,7 +107,8 @@ def sets(draw: DrawFn) -> Question:
     )
     batch = (
         f"SELECT {listed([*names, *window.bounds], theirs(chosen))} "
-        f"FROM ({window.unnested.format(where=where)}) GROUP BY w, e, {by}{having}"
+        f"FROM ({window.unnested.format(where=where)}) GROUP BY w, e, {by}"
+        f"{window.having(having)}"
     )
     return Question(select, batch, 5)
 
@@ -175,7 +190,7 @@ RANKINGS = ["ROW_NUMBER()", "RANK()", "DENSE_RANK()"]
 
 
 def ranked() -> SearchStrategy[Question]:
-    return first_groups(windowed())
+    return first_groups(of_groups())
 
 
 @st.composite
@@ -195,8 +210,8 @@ def first_groups(draw: DrawFn, windows: SearchStrategy[Windowed]) -> Question:
     batch = (
         f"SELECT k, {', '.join(window.bounds)}, n, rn FROM (SELECT *, {function} OVER "
         f"(PARTITION BY w, e ORDER BY n DESC NULLS LAST{ties}) AS rn FROM (SELECT k, w, e, "
-        f"{call.theirs} AS n FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e)) "
-        f"WHERE rn <= {limit}"
+        f"{call.theirs} AS n FROM ({window.unnested.format(where=where)}) "
+        f"GROUP BY k, w, e{window.having('')})) WHERE rn <= {limit}"
     )
     return Question(select, batch, 3)
 

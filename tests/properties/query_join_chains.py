@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from tests.properties.query_groups import HAVINGS, Windowed, windowed
+from tests.properties.query_groups import HAVINGS, Windowed, of_groups, windowed
 from tests.properties.query_joins import DECLARED, KINDS, OPS, POLICIES, JoinQuestion, islands
 from tests.properties.query_policies import by_hours
 
@@ -46,7 +46,7 @@ def chained() -> SearchStrategy[JoinQuestion]:
 def _side(draw: DrawFn, window: Windowed, stream: str) -> Side:
     """Groups of windows, or the rows that lie in them."""
     where, having = draw(st.sampled_from(WHERES)), draw(st.sampled_from((*HAVINGS, OUTGROWN)))
-    grouped = draw(st.sampled_from([True, True, False]))
+    grouped = bool(window.there) or draw(st.sampled_from([True, True, False]))
     made = "COUNT(*) AS n, SUM(i) AS x" if grouped else "id AS n, i AS x"
     source = window.source.replace("TABLE s,", f"TABLE {stream},")
     rows = window.unnested.format(where=where).replace("FROM s", f"FROM {stream}")
@@ -57,13 +57,13 @@ def _side(draw: DrawFn, window: Windowed, stream: str) -> Side:
         f"SELECT k, window_start AS ws, window_end AS we, {made} FROM {source}{where}"
         f"{made_by if grouped else ''}",
         f"SELECT k, {first} AS ws, {last} AS we, {made} FROM ({rows})"
-        f"{f' GROUP BY k, w, e{having}' if grouped else ''}",
+        f"{f' GROUP BY k, w, e{window.having(having)}' if grouped else ''}",
     )
 
 
 @st.composite
 def _same_windows(draw: DrawFn) -> JoinQuestion:
-    window, kind = draw(windowed()), draw(st.sampled_from(KINDS))
+    window, kind = draw(of_groups()), draw(st.sampled_from(KINDS))
     a, b = draw(_side(window, "l")), draw(_side(window, draw(st.sampled_from("rrl"))))
     ours, theirs = (
         f"FROM {left} {kind} JOIN {right} ON a.k = b.k AND a.ws = b.ws AND a.we = b.we"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from tests.properties.query_calls import listed
-from tests.properties.query_groups import HAVINGS, windowed
+from tests.properties.query_groups import HAVINGS, of_groups, windowed
 from tests.properties.question import Question, predicates
 
 BY_KEY = "PARTITION BY k ORDER BY {e}"
@@ -32,7 +32,7 @@ CALLS = [
 
 @st.composite
 def over_groups(draw: DrawFn) -> Question:
-    window, where = draw(windowed()), draw(predicates())
+    window, where = draw(of_groups()), draw(predicates())
     made = draw(st.lists(st.sampled_from(CALLS), min_size=1, max_size=3, unique=True))
     plain, having = draw(st.sampled_from([[], ["SUM(i)"]])), draw(st.sampled_from(HAVINGS))
     ours = [call.format(w="window_start", e="window_end") for call in made]
@@ -44,7 +44,8 @@ def over_groups(draw: DrawFn) -> Question:
     )
     batch = (
         f"SELECT {listed(['k', *window.bounds], [*plain, *theirs])} "
-        f"FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e{having}"
+        f"FROM ({window.unnested.format(where=where)}) GROUP BY k, w, e"
+        f"{window.having(having)}"
     )
     return Question(select, batch, len(by))
 

@@ -26,7 +26,15 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.panes import WINDOW_END, earliest, ends_at, ends_between, ends_of, start_of
+from sqlwin.kernels.panes import (
+    WINDOW_END,
+    earliest,
+    ends_at,
+    ends_between,
+    ends_of,
+    pane_of,
+    start_of,
+)
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import ResultLedger
@@ -178,8 +186,9 @@ class WindowAggregator(RankedResults):
         if isinstance(self.window, Whole) or stores.watermark == START:
             return None
         end = ends_at(stores.watermark, self.window)[0]
-        held = stores[PANES].scan(earliest(end, self.window), END)
-        return None if held.is_empty() else end
+        by_last = self.contents.presence.by_last_pane
+        first = pane_of(stores.watermark, self.window) if by_last else earliest(end, self.window)
+        return None if stores[PANES].scan(first, END).is_empty() else end
 
     # State queries.
 
@@ -226,6 +235,7 @@ class WindowAggregator(RankedResults):
             return looked_at
         held = ends_of(looked_at, PANE, self.window, since + 1)
         windows = held.group_by(self.contents.identity).agg(self._added.alias(ADDED))
+        windows = self.contents.there(windows, panes, stores)
         judged = self.judged(windows, stores)
         return judged if watched else judged.filter(FINAL)
 

@@ -10,7 +10,7 @@ sets; it is computed from them when a window is emitted.
 Where rows may be retracted (`weighted`) a retracted one comes as a pane that counts less
 than none, and panes of the same instant add up; a message is marked as retracted. So an
 aggregate that is not invertible, MAX or a sum of floats, is
-computed from messages as well. A window whose panes count no row is not there.
+computed from messages as well. Which windows are there says `Presence`.
 
 Invariant: the rows of the messages store are those the panes count.
 
@@ -53,7 +53,7 @@ from sqlwin.operators.windows.grouping import (
     Grouping,
     Lifting,
 )
-from sqlwin.operators.windows.merging import frames_of, windows_of
+from sqlwin.operators.windows.merging import Presence, frames_of, windows_of
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Aligned, Hop, Whole
@@ -83,6 +83,10 @@ class Contents(Folded):
         types = {**self.below, **PLACE}
         kept = {name: types[name] for name in self.read(self.by.keys, self.whole)}
         return {**kept, **(SIGN if self.weighted else {})}
+
+    @cached_property
+    def presence(self) -> Presence:
+        return Presence(self.window, self.by.names, self.weighted)
 
     @cached_property
     def pane(self) -> dict[str, pl.DataType]:
@@ -171,21 +175,26 @@ class Contents(Folded):
         names = [name for name in windows.columns if name != WINDOW_END]
         panes = stores[PANES].scan(*self._span(windows), self._keys(windows, names))
         extents = panes.select(*self.by.names, PANE, *EXTENT)
-        held = windows_of(extents, self.by.names, self.window, (), *self._ends(windows))
+        between = (*self._ends(windows), self.presence.wanted(panes))
+        held = windows_of(extents, self.by.names, self.window, (), *between)
         near = held.join(windows, on=windows.columns, how="semi", nulls_equal=True)
-        return self._filled(near).select(self.identity)
+        return self.presence.filled(near).select(self.identity)
 
     def _windows(
         self, panes: pl.DataFrame, first: int, last: int, wanted: pl.DataFrame | None = None
     ) -> pl.DataFrame:
         """Those that end at `first` to `last` and hold a row, merged; wanted: of these only."""
-        between = (first, last, wanted)
-        return self._filled(
+        between = (first, last, self.presence.wanted(panes, wanted))
+        return self.presence.filled(
             windows_of(panes, self.by.names, self.window, self.incremental, *between)
         )
 
-    def _filled(self, windows: pl.DataFrame) -> pl.DataFrame:
-        return windows.filter(pl.col(ROWS) > 0) if self.weighted else windows
+    def there(self, windows: pl.DataFrame, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of windows that are there, before or after a batch of panes is put."""
+        if not self.presence.by_last_pane:
+            return windows
+        keys = self._keys(windows, self.by.names)
+        return self.presence.around(windows, stores[PANES].scan(*self._span(windows), keys), panes)
 
     def valued(self, merged: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Windows of `closing` or `of` with a column for each result."""

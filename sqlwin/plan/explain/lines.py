@@ -200,7 +200,7 @@ def _shape(window: GroupWindow) -> str:
     size = length(window.size, window.unit)
     offset = f" offset {length(window.offset, window.unit)}" if window.offset else ""
     if isinstance(window, Cumulate):
-        return f"cumulating to {size} by {length(window.step, window.unit)}{offset}"
+        return f"cumulating to {size} by {length(window.step, window.unit)}{offset}{_only(window)}"
     if window.tumbles:
         return f"tumbling {size}{offset}"
     return f"hopping {size} every {length(window.advance, window.unit)}{offset}"
@@ -210,16 +210,21 @@ def _calendar_window(window: CalendarWindow) -> str:
     calendar, periods = window.calendar, window.periods
     if isinstance(periods, DaysOfMonths):
         since = f" offset {_months(periods.offset)}" if periods.offset else ""
-        return f"cumulating to {_months(periods.months)} by 1 day{since} in {calendar.zone}"
+        rest = f"{since} in {calendar.zone}{_only(window)}"
+        return f"cumulating to {_months(periods.months)} by 1 day{rest}"
     measured = _months if calendar.months else partial(length, unit=Unit.RANGE)
     size = measured(periods.size * calendar.step)
     offset = f" offset {measured(calendar.offset)}" if calendar.offset else ""
-    rest = f"{offset} in {calendar.zone}"
+    rest = f"{offset} in {calendar.zone}{_only(window)}"
     if isinstance(periods, Cumulate):
         return f"cumulating to {size} by {measured(periods.step * calendar.step)}{rest}"
     if periods.tumbles:
         return f"tumbling {size}{rest}"
     return f"hopping {size} every {measured(periods.advance * calendar.step)}{rest}"
+
+
+def _only(window: Cumulate | CalendarWindow) -> str:
+    return " only on update" if window.only_on_update else ""
 
 
 def _months(count: int) -> str:

@@ -180,7 +180,8 @@ def _kind(window: WindowAggregate) -> str:
     if isinstance(shape, CalendarWindow):
         measure, shape = f"the calendar of {shape.calendar.zone}", shape.periods
     if isinstance(shape, Cumulate | DaysOfMonths):
-        return f"cumulating windows of {measure}"
+        only = ", each with a row in its last step" if shape.only_on_update else ""
+        return f"cumulating windows of {measure}{only}"
     if counts(window):
         measure = "messages" if arriving(window) else "rows by event time"
     if isinstance(shape, Session):

@@ -27,6 +27,7 @@ from sqlwin.functions.core.volatility import Volatility
 from sqlwin.functions.table import find
 from sqlwin.plan.ir.nodes import Node
 from sqlwin.plan.ir.streams import ClockCall, Stream
+from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.facts import keeps_state, sources_of
 from sqlwin.plan.properties.processing_time import by_clock, clock_call
 
@@ -138,3 +139,15 @@ def refuse_two_times(plan: Node, span: Span) -> None:
         legal = "a query for each of them, or a second stream declared for the same source"
         calls = (dict(s.computed)[str(s.ts)].clock for s in (stream, other) if by_clock(s))
         raise QueryError(message, next((c.span for c in calls if c), span), legal=legal)
+
+
+def refuse_two_readings(plan: Node, span: Span) -> None:
+    """QueryError where a query looks up a table that is read again, and reads it by itself, which
+    is once: rows of a source are read under its name, one way."""
+    sources = sources_of(plan)
+    again = {stream.name for stream in sources if RELOAD in dict(stream.options)}
+    for stream in sources:
+        if stream.name in again and RELOAD not in dict(stream.options):
+            message = f"{stream.name} is read again where it is looked up, and once by itself"
+            legal = f"{stream.name} without '{RELOAD}', or a second table of the same source"
+            raise QueryError(f"{message}: not in one query", span, legal=legal)

@@ -105,9 +105,9 @@ def _calendar(shape: Hop | Cumulate, months: bool, zone: str) -> CalendarWindow:
     step = gcd(shape.size, shape.every)
     calendar = Calendar(step, months, zone, shape.offset)
     size, every = shape.size // step, shape.every // step
-    return CalendarWindow(
-        calendar, Cumulate(size, every) if isinstance(shape, Cumulate) else Hop(size, every)
-    )
+    if isinstance(shape, Cumulate):
+        return CalendarWindow(calendar, replace(shape, size=size, step=every, offset=0))
+    return CalendarWindow(calendar, replace(shape, size=size, advance=every, offset=0))
 
 
 def _micros(value: ast.Duration) -> int:

@@ -17,8 +17,11 @@ from sqlwin.sql.syntax.parser import window_call
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, parts
 from sqlwin.sql.windows.sessions import OpenSession, session
-from sqlwin.sql.windows.window import Window, aligned, refused
+from sqlwin.sql.windows.window import Window, aligned, only_on_update, refused
 from sqlwin.windows.group import GroupWindow
+
+ONLY_ON_UPDATE = "emitonlyonupdate"
+"""Flink's name of the place whose argument is TRUE or FALSE."""
 
 Made = Callable[[Mapping[str, ast.Duration], Span], GroupWindow]
 """From durations, by their places. QueryError for sizes that no window has."""
@@ -65,7 +68,7 @@ WINDOW_FUNCTIONS = {
         _aligned,
     ),
     "cumulate": WindowFunction(
-        ("data", "timecol", "step", "size", "offset", "zone"),
+        ("data", "timecol", "step", "size", "offset", "zone", ONLY_ON_UPDATE),
         ("step", "size"),
         "CUMULATE needs two durations: step, then the greatest size",
         "CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
@@ -189,7 +192,7 @@ def _placed(call: ast.WindowCall, begin: int) -> dict[str, ast.Argument]:
 def _place(call: ast.WindowCall, argument: ast.Argument, at: int, places: Sequence[str]) -> str:
     function = _function(call)
     if argument.label is None:
-        by_value = _place_of_text(argument)
+        by_value = _place_of_value(argument)
         if by_value is not None and by_value in places:
             return by_value
         if at >= len(places):
@@ -203,8 +206,10 @@ def _place(call: ast.WindowCall, argument: ast.Argument, at: int, places: Sequen
     return argument.label.lower()
 
 
-def _place_of_text(argument: ast.Argument) -> str | None:
-    """Of a zone, or of a day of the week, which stand anywhere."""
+def _place_of_value(argument: ast.Argument) -> str | None:
+    """Of TRUE and FALSE, of a zone, or of a day of the week, which stand anywhere."""
+    if _truth(argument) is not None:
+        return ONLY_ON_UPDATE
     if not isinstance(argument.value, ast.Duration) or argument.value.text is None:
         return None
     from sqlwin.sql.windows.calendars import place_of
@@ -224,9 +229,25 @@ def _window(call: ast.WindowCall, given: dict[str, ast.Argument]) -> Window:
         raise QueryError(function.needs, call.function.span, legal=function.example)
     if function.made is None:
         return Window(call.span, group=_session(call, given), ts=ts.value)
+    only = _only_on_update(given.pop(ONLY_ON_UPDATE, None))
     durations = {place: _duration(call, argument) for place, argument in given.items()}
     group, zoned = function.made(durations, call.span), "zone" in durations
+    group = only_on_update(group) if only else group
     return Window(call.span, group=group, ts=ts.value, zoned=zoned)
+
+
+def _only_on_update(argument: ast.Argument | None) -> bool:
+    said = None if argument is None else _truth(argument)
+    if argument is not None and said is None:
+        message = "emitOnlyOnUpdate is TRUE or FALSE"
+        raise QueryError(message, argument.span, legal="emitOnlyOnUpdate => TRUE")
+    return said is True
+
+
+def _truth(argument: ast.Argument) -> bool | None:
+    value = argument.value
+    word = value.text.lower() if isinstance(value, ast.Name) else ""
+    return {"true": True, "false": False}.get(word)
 
 
 def _session(call: ast.WindowCall, given: dict[str, ast.Argument]) -> OpenSession:

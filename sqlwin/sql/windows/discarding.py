@@ -32,6 +32,9 @@ def discarding(
         refuse_discarding(given, f"DISCARDING is not of sessions: {why}")
     if window.group is None or window.counts:
         refuse_discarding(given)
+    if window.only_on_update:
+        why = "what comes before a window is there would wait for its last step to have a row"
+        refuse_discarding(given, f"DISCARDING is not of CUMULATE with emitOnlyOnUpdate: {why}")
     if given.retain_rows is not None:
         message = (
             "RETAIN n ROWS counts the rows of a window, and DISCARDING keeps none that was sent"

@@ -6,7 +6,7 @@ Window functions are in `window_calls`, ksqlDB's windows in `ksql`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.text import ast
@@ -15,7 +15,7 @@ from sqlwin.sql.windows.sessions import LEGAL as LEGAL_SESSION
 from sqlwin.sql.windows.sessions import OpenSession, session
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
-from sqlwin.windows.group import Cumulate, Ending, GroupWindow, Hop, Whole
+from sqlwin.windows.group import CalendarWindow, Cumulate, Ending, GroupWindow, Hop, Whole
 
 MOST_WINDOWS = 10_000
 """That a row may be in; each window is an emission of its own."""
@@ -57,6 +57,11 @@ class Window:
     @property
     def session(self) -> OpenSession | None:
         return self.group if isinstance(self.group, OpenSession) else None
+
+    @property
+    def only_on_update(self) -> bool:
+        """Whether it is CUMULATE, of windows in whose last step a group has a row."""
+        return isinstance(self.group, Cumulate | CalendarWindow) and self.group.only_on_update
 
     @property
     def length(self) -> int | None:
@@ -121,6 +126,15 @@ def aligned(lengths: Mapping[str, int], span: Span) -> Hop | Cumulate:
     if "step" in lengths:
         return cumulate(size, lengths["step"], span, offset)
     return hop(size, lengths.get("slide", size), span, Unit.RANGE, offset)
+
+
+def only_on_update(window: GroupWindow) -> GroupWindow:
+    """Of CUMULATE, with those windows alone in whose last step there is a row."""
+    if isinstance(window, CalendarWindow):
+        assert not isinstance(window.periods, Hop)
+        return replace(window, periods=replace(window.periods, only_on_update=True))
+    assert isinstance(window, Cumulate)
+    return replace(window, only_on_update=True)
 
 
 def not_too_many(size: int, step: int, span: Span) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from sqlwin.instants import format_instant
 from sqlwin.schema import PART, POSITION, SEQ, TS
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Aligned, GroupWindow, Session, Whole
+from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, GroupWindow, Session, Whole
 from tests.reference.definitions.sessions import closed_at, placed
 from tests.reference.definitions.values import (
     NUMBER,
@@ -74,7 +74,15 @@ class Groups:
         return [
             self._window(name, span, groups[name], self._ordered(held), counts)
             for (name, span), held in sorted(members.items(), key=_by_end)
+            if self._there(span, held)
         ]
+
+    def _there(self, span: Span, held: list[Row]) -> bool:
+        """Of CUMULATE with emitOnlyOnUpdate: whether one of the rows is in the last step."""
+        window = self.window
+        if not (isinstance(window, Cumulate | CalendarWindow) and window.only_on_update):
+            return True
+        return any(span.end == min(end for _, end in aligned(row[TS], window)) for row in held)
 
     @property
     def by_count(self) -> bool:

@@ -53,6 +53,8 @@ def hops() -> st.SearchStrategy[Hop]:
 
 def windows() -> st.SearchStrategy[GroupWindow]:
     run = st.builds(
-        lambda o: Cumulate(90 * SECOND, 30 * SECOND, o * SECOND), st.sampled_from([0, 20])
+        lambda o, only: Cumulate(90 * SECOND, 30 * SECOND, o * SECOND, only),
+        st.sampled_from([0, 20]),
+        st.booleans(),
     )
     return st.one_of(hops(), hops(), run, st.just(Whole()))

@@ -50,3 +50,4 @@ def ranker(
 
 
 WINDOWS: list[GroupWindow] = [Hop(20, 20), Hop(20, 5), Cumulate(20, 10), Whole()]
+THERE_BY_ROWS = Cumulate(20, 10, only_on_update=True)

@@ -15,7 +15,7 @@ from tests.reference.definitions.window import Definition
 from tests.reference.operator import ReferenceOperator
 from tests.support.operators.changelogs import steps
 from tests.support.operators.groups import BIGINT
-from tests.support.operators.ranking import COLUMNS, WINDOWS, ranker
+from tests.support.operators.ranking import COLUMNS, THERE_BY_ROWS, WINDOWS, ranker
 
 TOTAL = Value("total", "sum", ("x",), BIGINT)
 
@@ -33,7 +33,7 @@ def operators(draw: st.DrawFn) -> WindowAggregator:
         "timeout": draw(st.sampled_from([None, 6])),
         "weighted": True,
     }
-    made = draw(st.sampled_from(WINDOWS)), keys, partition
+    made = draw(st.sampled_from([*WINDOWS, THERE_BY_ROWS])), keys, partition
     function = draw(st.sampled_from(["rank", "dense_rank", "row_number"]))
     return ranker(*made, function, update_before=draw(st.booleans()), retain=None, **policy)
 
