@@ -126,6 +126,8 @@ class QueryInput(QuerySteps):
 
     def _check_in_time(self, stream: str) -> None:
         """InputError for rows of a table once rows of a stream may have looked them up."""
+        if not self._chain.tables:
+            return
         streams = [name for name in self._chain.streams if name not in self._chain.tables]
         begun = [name for name in streams if self._begun(name)]
         if stream in self._chain.both and self._begun(stream):

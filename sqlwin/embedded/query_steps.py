@@ -116,11 +116,13 @@ class QuerySteps:
 
     def _deliver(self, moved: bool = False) -> None:
         """Send, and write after each sending; if something `moved`, in any case."""
+        if self._delivery.callback is None:
+            return
         waits = self._delivery.unsent
         try:
             self._delivery.send()
         finally:
-            if self._delivery.callback is not None and (moved or self._delivery.unsent < waits):
+            if moved or self._delivery.unsent < waits:
                 self._write(self._outputs.fresh())
 
     def _write(self, outputs: pl.DataFrame) -> None:
