@@ -301,7 +301,13 @@ def dropped(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
     >>> dropped(pl.DataFrame({"n": [1], "m": [2]}), "m").columns
     ['n']
     """
-    return frame[[name for name in frame.columns if name not in names]]
+    there = [name for name in names if name in frame.columns]
+    if not there:
+        return frame
+    kept = frame.clone()
+    for name in there:
+        kept.drop_in_place(name)
+    return kept
 
 
 def polars_schema(columns: Schema) -> dict[str, pl.DataType]:

@@ -38,6 +38,7 @@ import polars as pl
 
 from sqlwin.instants import DAY, END, START
 from sqlwin.kernels.calendars import began, number
+from sqlwin.kernels.columns import beside
 from sqlwin.kernels.frames import Ints
 from sqlwin.schema import where
 from sqlwin.windows import Unit
@@ -170,8 +171,11 @@ def ends_of(
     if isinstance(window, DaysOfMonths):
         return _ends_of_days(panes, time, window)
     if isinstance(window, Hop) and window.tumbles:
-        ends = panes.with_columns((pl.col(time) + window.size).alias(WINDOW_END))
-        return where(ends, (ends[WINDOW_END] >= first) & (ends[WINDOW_END] <= last))
+        end = (panes.get_column(time) + window.size).alias(WINDOW_END)
+        ends = beside(panes, end)
+        if panes.is_empty() or (first <= end.min() and end.max() <= last):  # type: ignore[operator]
+            return ends
+        return where(ends, (end >= first) & (end <= last))
     low, high = held_by(panes[time].to_numpy(), window, first, last)
     return _repeated(panes, WINDOW_END, low, (high - low) // window.every + 1, window.every)
 

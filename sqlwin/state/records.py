@@ -25,10 +25,8 @@ FEW = 1_000
 
 def accept(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
     """The records with the layout's column order; StateError when they do not fit."""
-    _same_columns(layout, records)
-    names = layout.schema.names()
-    ordered = records if records.columns == names else records[names]
-    times = ordered[layout.time]
+    ordered = _in_columns(layout, records)
+    times = ordered.get_column(layout.time)
     if times.null_count():
         raise StateError(f"store {layout.name}: {layout.time} is NULL in a record")
     if len(times) and not (least(times) >= START and greatest(times) < END):
@@ -36,10 +34,13 @@ def accept(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
     return ordered
 
 
-def _same_columns(layout: Layout, records: pl.DataFrame) -> None:
+def _in_columns(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
+    names, types = layout.names_and_types
+    if records.columns == names and records.dtypes == types:  # a schema is dear to make
+        return records
     want, got = dict(layout.schema), dict(records.schema)
     if want == got:
-        return
+        return records[names]
     wrong = [f"{name} is missing ({type_})" for name, type_ in want.items() if name not in got]
     wrong += [f"{name} is not a column of it" for name in got if name not in want]
     wrong += [

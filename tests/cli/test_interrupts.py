@@ -15,19 +15,20 @@ CLOSING = """
 import signal, sys, time
 import sqlwin.embedded.run as run
 from sqlwin import cli
+from sqlwin.embedded.script_query import ScriptQuery
 
 def interrupted(*_):
     signal.raise_signal(signal.SIGINT)
 
 run._loop = interrupted
-close = run._Runner.close
+close = ScriptQuery.close
 
 def closed(self):
     if "closing" in sys.argv[0]:
         signal.raise_signal(signal.SIGINT)
     close(self)
 
-run._Runner.close = closed
+ScriptQuery.close = closed
 if "ending" in sys.argv[0]:
     import atexit
     atexit.register(interrupted)

@@ -10,9 +10,9 @@ from unittest.mock import patch
 import pytest
 
 from sqlwin.cli import main
-from sqlwin.embedded import run as run_module
 from sqlwin.embedded.checkpoint.moves import export_checkpoint, import_checkpoint
 from sqlwin.embedded.run import run
+from sqlwin.embedded.script_query import ScriptQuery
 from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.runtime.checkpoint import export_file
 from sqlwin.runtime.connectors.options import RunOptions
@@ -84,7 +84,7 @@ def test_a_run_that_was_interrupted_is_run_once_more(tmp_path: Path) -> None:
     moved.land()
     options = RunOptions(tmp_path, tmp_path / "first")
     with (
-        patch.object(run_module._Runner, "_commit", side_effect=KeyboardInterrupt),
+        patch.object(ScriptQuery, "_commit", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
         run(moved.script, options)

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 import sqlwin
-from sqlwin.embedded import run as running
+from sqlwin.embedded import script_query
 from sqlwin.embedded.batch_clock import CLOCK
-from sqlwin.embedded.run import file_of, run
+from sqlwin.embedded.checkpoint.folder import file_of
+from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, StateError
 from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
@@ -30,7 +31,7 @@ class Seconds:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.at = 100
-        monkeypatch.setattr(running, "now", lambda: self.at * 1_000_000)
+        monkeypatch.setattr(script_query, "now", lambda: self.at * 1_000_000)
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sqlwin.embedded.run import PROGRESS, run
+from sqlwin.embedded.run import run
+from sqlwin.embedded.run_progress import PROGRESS
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 from sqlwin.state.blobs.blobs import SqliteBlobs

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from sqlwin.embedded import run as running
+from sqlwin.embedded import script_query
 from sqlwin.embedded.run import run
 from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
@@ -49,7 +50,7 @@ def test_a_restart_knows_the_deadline(
     for name, ts, value in (("1", "09:00:10", 1), ("2", "09:01:10", 8), ("3", "09:00:20", 2)):
         land(tmp_path, name, ts, value)
     clock = [1_000_000]
-    monkeypatch.setattr(running, "now", lambda: clock[0])
+    monkeypatch.setattr(script_query, "now", lambda: clock[0])
     kept, shown = tmp_path / "state", list[pl.DataFrame]()
     run(parsed, RunOptions(tmp_path, kept, show=shown.append))
     assert pl.concat(shown)["total"].to_list() == [1]

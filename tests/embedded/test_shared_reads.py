@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sqlwin.embedded import run as running
 from sqlwin.embedded.run import run
+from sqlwin.embedded.script_query import ScriptQuery
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sources import FileSource
 from sqlwin.runtime.files.pieces import Piece
@@ -78,15 +78,15 @@ def test_behind_a_crash_each_goes_on_from_its_own_place(
     for number in range(1, 5):
         land(tmp_path, number, number)
     commits: list[int] = []
-    plain = running._Runner._commit
+    plain = ScriptQuery._commit
 
-    def dies(self: running._Runner) -> None:
+    def dies(self: ScriptQuery) -> None:
         if self.number == 1 and self.progress.batch == 3 and not commits:
             commits.append(3)
             raise KeyboardInterrupt
         plain(self)
 
-    monkeypatch.setattr(running._Runner, "_commit", dies)
+    monkeypatch.setattr(ScriptQuery, "_commit", dies)
     with pytest.raises(KeyboardInterrupt):
         run(script(SCRIPT), RunOptions(tmp_path, tmp_path / "kept"))
     before = len(reads)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlwin.embedded.checkpoint.durable_store import DurableStore
-from sqlwin.embedded.run import PROGRESS, run
+from sqlwin.embedded.run import run
+from sqlwin.embedded.run_progress import PROGRESS
 from sqlwin.errors import StateError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script

@@ -24,6 +24,7 @@ from typing import Any
 from unittest.mock import patch
 
 from sqlwin.embedded import run as running
+from sqlwin.embedded import script_query
 from sqlwin.errors import SqlwinError
 from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.options import RunOptions
@@ -141,8 +142,8 @@ class Scripted:
         """The time is ours, and segments are of a few rows, so that there are some to merge."""
         cut = partial(ChainTask, segment_rows=self.random.choice((1, 3, 1000)))
         with (
-            patch.object(running, "now", lambda: self.now),
-            patch.object(running, "ChainTask", cut),
+            patch.object(script_query, "now", lambda: self.now),
+            patch.object(script_query, "ChainTask", cut),
         ):
             yield
 

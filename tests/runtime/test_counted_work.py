@@ -8,10 +8,12 @@ change that needs less lowers them.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from functools import wraps
+from types import FrameType
 from typing import Any
 
 import polars as pl
@@ -54,6 +56,8 @@ MOST = {
     "join": (20, 1900, 40, 2000, 20, 44000, 2, 4500),
 }
 """Of `COUNTED`; bytes are rounded up."""
+CALLS = 255
+"""Of functions of sqlwin, by a push of one row that ends no window."""
 
 
 class CountingBlobs(DictBlobs):
@@ -132,8 +136,8 @@ def test_work_of_ten_batches(kind: str, counts: Counter[str]) -> None:
     assert not more
 
 
-def _pushes(kind: str, monkeypatch: pytest.MonkeyPatch, count: int) -> int:
-    """Queries of Polars for so many pushes of one row, after some."""
+def _pushes(kind: str, monkeypatch: pytest.MonkeyPatch, count: int, size: int = 1) -> int:
+    """Queries of Polars for so many pushes of one row, or of `size`, after ten rows."""
     queries = 0
     original: Callable[..., Any] = LazyFrame._collect_eager
 
@@ -143,12 +147,12 @@ def _pushes(kind: str, monkeypatch: pytest.MonkeyPatch, count: int) -> int:
         return original(self, *given, **named)
 
     query = EmbeddedQuery(script(QUERIES[kind]))
-    rows = batch(0)
+    rows = pl.concat(map(batch, range(-(-(10 + count * size) // ROWS))))
     for row in rows[:10].iter_slices(1):
         query.push("a", row)
     monkeypatch.setattr(LazyFrame, "_collect_eager", counted)
-    for row in rows[10 : 10 + count].iter_slices(1):
-        query.push("a", row)
+    for some in rows[10 : 10 + count * size].iter_slices(size):
+        query.push("a", some)
     return queries
 
 
@@ -158,6 +162,35 @@ def test_queries_of_a_push_of_one_row(
 ) -> None:
     """Of the groups, a push ends no window; of OVER, each emits the row before."""
     assert _pushes(kind, monkeypatch, 20) <= 20 * most
+
+
+def test_queries_of_a_push_of_a_hundred_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each groups its rows; that of the sixth has rows of two minutes, and ends the first."""
+    assert _pushes("tumble", monkeypatch, 5, size=ROWS) <= 5
+    monkeypatch.undo()
+    assert _pushes("tumble", monkeypatch, 6, size=ROWS) <= 5 + 9
+
+
+@pytest.mark.parametrize("kind", ["tumble", "hop"])
+def test_calls_of_a_push_of_one_row(kind: str) -> None:
+    """Of sqlwin's own functions, none of which is most of it; the names of comprehensions, which
+    newer Pythons do not call, are left out."""
+    query, calls = EmbeddedQuery(script(QUERIES[kind])), 0
+    rows = batch(0)
+    query.push("a", rows[:1])
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        code = frame.f_code
+        own = event == "call" and "/sqlwin/" in code.co_filename
+        calls += own and not code.co_name.startswith("<")
+
+    sys.setprofile(count)
+    try:
+        query.push("a", rows[1:2])
+    finally:
+        sys.setprofile(None)
+    assert calls <= CALLS
 
 
 @pytest.mark.parametrize("kind", ["tumble", "hop"])

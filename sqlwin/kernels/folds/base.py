@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.columns import constant
+from sqlwin.kernels.columns import constant, table
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import among
 from sqlwin.schema import POSITION, Order
@@ -180,7 +180,7 @@ class GroupBy:
     def __call__(self, rows: pl.DataFrame) -> pl.DataFrame:
         """In no order of groups."""
         if rows.height == 1 and self.each is not None:
-            return pl.DataFrame(self.each(rows))
+            return table(self.each(rows))
         return rows.group_by(*self.by).agg(*self.aggregates)
 
 

@@ -25,6 +25,7 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.columns import beside
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import (
     WINDOW_END,
@@ -300,6 +301,10 @@ class WindowAggregator(RankedResults):
     def _edged(self, known: pl.DataFrame) -> pl.DataFrame:
         if isinstance(self.window, Whole):
             return known
+        if isinstance(self.window, Hop):  # no query
+            ends = known.get_column(WINDOW_END)
+            edges = zip(self.edges.items(), (ends - self.window.size, ends), strict=True)
+            return beside(known, *(edge.cast(type_).alias(name) for (name, type_), edge in edges))
         end = pl.col(WINDOW_END)
         both = {"window_start": start_of(end, self.window), "window_end": end}
         return known.with_columns(

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.errors import OverflowInAggregate, QueryError
+from sqlwin.kernels.columns import beside
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.frames import Frames
@@ -49,10 +50,11 @@ class Folded(ABC):
         known: results that are no accumulators' any more, by name.
         """
         have = known or {}
-        return merged.with_columns(
+        results = (
             have[fold.call.name] if fold.call.name in have else self._finish(fold, merged)
             for fold in self.folds
         )
+        return beside(merged, *results)
 
     def of_nothing(
         self, windows: pl.DataFrame, none: pl.DataFrame, emitted: pl.DataFrame

@@ -29,6 +29,7 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_row
 from sqlwin.kernels.panes import pane_of
 from sqlwin.schema import POSITION, SEQ, TS
+from sqlwin.state.records import greatest, least
 from sqlwin.windows.group import Aligned
 
 NUMBER_OF_SET = "__grouping"
@@ -98,28 +99,49 @@ class Lifting:
 
     def __call__(self, rows: pl.DataFrame) -> pl.DataFrame:
         ordered = rows.sort(POSITION) if any(fold.ordered for fold in self.folds) else rows
-        panes = self._group_by(ordered)
+        panes = self._grouped(ordered)
         if not self.by.sets:
             return panes
         return merged_by(self.by.spread(panes), (*self.by.names, PANE), self.folds)
 
+    def _grouped(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows of one pane, as most of a small batch are, are grouped by the keys alone: that takes
+        half the time where there is one key."""
+        keys = len(self.by.keys)
+        if not keys or rows.height < 2:
+            return self._group_by(rows)
+        times = rows.get_column(TS)
+        first, last = (pane_of(at, self.window) for at in (least(times), greatest(times)))
+        if first < last:
+            return self._group_by(rows)
+        groups = self._group_by_keys(rows)
+        return groups.insert_column(keys, constant(PANE, first, pl.Int64(), groups.height))
+
     @cached_property
     def _group_by(self) -> GroupBy:
-        pane = pane_of(pl.col(TS), self.window).alias(PANE)
-        seq, each = pl.col(SEQ), lifted_row(self.folds)
-        extent = (seq.min().alias(FIRST), seq.max().alias(LAST), _counted(pl.len()))
+        pane, each = pane_of(pl.col(TS), self.window).alias(PANE), lifted_row(self.folds)
         return GroupBy(
             (*map(pl.col, self.by.keys), pane),
-            (*extent, *lifted(self.folds)),
+            self._aggregates,
             None if each is None else lambda row: [*self._group_of(row), *each(row)],
         )
+
+    @cached_property
+    def _group_by_keys(self) -> GroupBy:
+        return GroupBy(tuple(map(pl.col, self.by.keys)), self._aggregates)
+
+    @cached_property
+    def _aggregates(self) -> tuple[pl.Expr, ...]:
+        seq = pl.col(SEQ)
+        extent = (seq.min().alias(FIRST), seq.max().alias(LAST), _counted(pl.len()))
+        return *extent, *lifted(self.folds)
 
     def _group_of(self, row: pl.DataFrame) -> list[pl.Series]:
         """Keys, pane and extent of one row."""
         seq, at = row[SEQ], pane_of(int(row[TS][0]), self.window)
         return [
             *(row[key] for key in self.by.keys),
-            pl.Series(PANE, [at], pl.Int64),
+            constant(PANE, at, pl.Int64(), 1),
             *(seq.alias(FIRST), seq.alias(LAST)),
             constant(ROWS, 1, pl.Int64(), 1),
         ]

@@ -14,11 +14,12 @@ import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.kernels.columns import picked
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.frames import Frames, Ints, halved
 from sqlwin.kernels.pane_ranges import merged, overlap, ranges_of
 from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_of, held_by, start_of
-from sqlwin.operators.windows.grouping import PANE, ROWS, merged_by, merges
+from sqlwin.operators.windows.grouping import EXTENT, PANE, ROWS, merged_by, merges
 from sqlwin.schema import POSITION, TS
 from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, Ending, Hop
 
@@ -109,6 +110,9 @@ def windows_of(
     if isinstance(window, Hop | Cumulate) and _overlaps(panes, window, first, last):
         return _of_ranges(panes, by, window, folds, (first, last), wanted)
     held = _wanted(ends_of(panes, PANE, window, first, last), identity, wanted)
+    if isinstance(window, Hop) and window.tumbles:  # each is the pane that it holds
+        accumulators = (column for fold in folds for column in fold.columns)
+        return picked(held, [*identity, *EXTENT, *accumulators])
     return merged_by(held, identity, folds)
 
 

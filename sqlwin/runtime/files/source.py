@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.errors import RunError
-from sqlwin.kernels.columns import constant
+from sqlwin.kernels.columns import ascending, constant
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import DEBEZIUM
 from sqlwin.plan.options.option import boolean
@@ -80,7 +80,7 @@ def _found(frame: pl.DataFrame, stream: Stream, warnings: tuple[str, ...] = ()) 
 def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) -> Decoded:
     lines = found.lines
     part = constant(PART, 0, pl.Int32(), len(lines.rows))
-    rows = lines.rows.hstack([part, pl.Series(SEQ, lines.numbers + first)])
+    rows = lines.rows.hstack([part, _positions(lines, first)])
     if not lines.bad:
         return Decoded(rows, no_rejects(), found.warnings)
     at = sorted(lines.bad)
@@ -88,6 +88,15 @@ def _placed(found: _Found, first: int, stream: Stream, watermark: int | None) ->
     reasons = [f"malformed: {why}" for why in map(lines.bad.get, at)]
     errors = refused(stream.name, places, found.texts(at), reasons, watermark)
     return Decoded(rows, errors, found.warnings)
+
+
+def _positions(lines: Lines, first: int) -> pl.Series:
+    """Of the good rows, whose numbers ascend: where the last one is that of their count, none is
+    missing."""
+    numbers = lines.numbers
+    if len(numbers) and numbers[-1] == len(numbers) - 1:
+        return ascending(SEQ, first, len(numbers))
+    return pl.Series(SEQ, numbers + first)
 
 
 def _json(path: str, stream: Stream, shown: str) -> _Found:

@@ -30,6 +30,15 @@ FARTHEST = {"ns": 2**63 - 1, "us": 4 * 10**18, "ms": 4 * 10**15}
 """From 1970, by unit: about the year 128,000, before what `sqlwin.instants.END` stands for."""
 
 
+def fits(given: pl.Series, type_: pa.DataType) -> bool:
+    """Whether these are values of the type as they stand, which needs no look at each of them, but
+    at the least and the greatest of instants."""
+    dtype = polars_type(type_)
+    if given.dtype != dtype or dtype.is_nested():
+        return False
+    return not isinstance(dtype, pl.Datetime) or _in_the_calendar(given) is given
+
+
 def of_values(given: pl.Series, type_: pa.DataType) -> pl.Series:
     dtype = polars_type(type_)
     if given.dtype == pl.Object:

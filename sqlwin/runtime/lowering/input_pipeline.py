@@ -14,6 +14,7 @@ netted after WHERE, before the operator prepares them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 
@@ -41,6 +42,7 @@ from sqlwin.runtime.rows.error_stream import (
 )
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
 from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column, dropped, stacked
+from sqlwin.state.records import least
 
 RAW = "__raw"
 
@@ -67,7 +69,7 @@ class InputPipeline:
     query: Lowered
     at: int = field(default=0, kw_only=True)
 
-    @property
+    @cached_property
     def input(self) -> Input:
         return self.query.inputs[self.at]
 
@@ -93,9 +95,15 @@ class InputPipeline:
         rows, expired = self._unexpired(selected, timed, watermark, lost)
         ready = self._judged(rows, timed, watermark, lost)
         errors = stacked([errors, failures, expired, self._ignored(rows, timed, watermark)])
-        late = int((rows[TS] < watermark).sum()) if self.input.timed else 0
-        counts = RowCounts(len(rows), late, of_reason(expired, EXPIRED))
+        counts = RowCounts(len(rows), self._late(rows, watermark), of_reason(expired, EXPIRED))
         return PreparedRows(ready, errors, marks, self._read(timed), counts)
+
+    def _late(self, rows: pl.DataFrame, watermark: int) -> int:
+        """How many; most batches have none, which their least time says."""
+        if not self.input.timed or rows.is_empty():
+            return 0
+        times = rows.get_column(TS)
+        return 0 if least(times) >= watermark else int((times < watermark).sum())
 
     def _judged(
         self,

@@ -23,10 +23,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.errors import InputError
+from sqlwin.kernels.columns import table
 from sqlwin.runtime.formats.instants import clocks_of
 from sqlwin.runtime.formats.nested import DEEPEST
 from sqlwin.runtime.formats.python_values import TOO_DEEP, NotText, column_of, shown
-from sqlwin.runtime.formats.values import of_values, with_years
+from sqlwin.runtime.formats.values import fits, of_values, with_years
 from sqlwin.schema import Schema, a_type, polars_type
 
 Rows = Any
@@ -68,13 +69,16 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
     blanks: a text of white space is NULL where the type is not one of text.
     """
     out: dict[str, pl.Series] = {}
-    came = {name: frame[name] for name in frame.columns}
+    came = {name: frame.get_column(name) for name in frame.columns}
     malformed: dict[int, str] = {}
     for column in columns:
         if column.name not in came:
             out[column.name] = pl.Series([None] * len(frame), dtype=polars_type(column.type))
             continue
         given = came[column.name]
+        if fits(given, column.type):
+            out[column.name] = given
+            continue
         with clocks_of(column.zone):
             out[column.name] = of_values(given, column.type)
         if out[column.name].null_count() == given.null_count():  # a NULL stays one
@@ -85,8 +89,8 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             )
     if frame.columns == list(out) and all(out[name] is came[name] for name in out):
         return Conformed(frame, [])
-    series = [values.alias(name) for name, values in out.items()]  # a dict is looked through
-    return Conformed(pl.DataFrame(series), sorted(malformed.items()))
+    series = [values.alias(name) for name, values in out.items()]
+    return Conformed(table(series), sorted(malformed.items()))
 
 
 def _lost(given: pl.Series, taken: pl.Series, blanks: bool) -> list[int]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.kernels.columns import table
 from sqlwin.plan.ir.nodes import Scalar, quoted
 from sqlwin.sandbox.bounds import BYTES
 from sqlwin.sandbox.clock import OutOfTime
@@ -57,8 +58,8 @@ def evaluate(
     RunError where rows beyond count take too long, or all together are too large.
     """
     if where is None and all(scalar.is_column for _, scalar in columns):
-        picked = [frame[scalar.inputs[0]].alias(name) for name, scalar in columns]
-        return Evaluated(pl.DataFrame([*picked, *(frame[name] for name in keep)]), [])
+        picked = [frame.get_column(scalar.inputs[0]).alias(name) for name, scalar in columns]
+        return Evaluated(table([*picked, *map(frame.get_column, keep)]), [])
     computed = tuple(name for name, scalar in columns if not scalar.is_column)
     cut = _Cut(_select(columns, where, keep), columns, where, computed)
     try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import polars as pl
@@ -103,18 +104,18 @@ class ChainTask:
             began = time.perf_counter()
             derived_rows = _through(task, flows[number], now)
             errors.append(derived_rows.errors)
-            own = {at: rows[n] for n, at in self._own(number) if n in rows}
+            own = {at: rows[n] for n, at in self._own[number] if n in rows}
             output = task.take(
                 {**own, **derived_rows.rows},
                 {**_of(task.query, marks), **flows[number].reached},
                 now,
                 end,
                 _of(task.query, watermark or {}),
-                has_rows if self._own(number) else bool(derived_rows.rows),
+                has_rows if self._own[number] else bool(derived_rows.rows),
                 reloaded,
             )
             outputs.append(output)
-            given = [(counts or {}).get(n, RowCounts()) for n, _ in self._own(number)]
+            given = [(counts or {}).get(n, RowCounts()) for n, _ in self._own[number]]
             counted = total([*given, *derived_rows.counts.values()])
             self.took.append((output, counted, time.perf_counter() - began))
             for downstream in self.chain.downstream[number]:
@@ -164,18 +165,24 @@ class ChainTask:
         for task in self.tasks:
             task.stores._check()
 
-    def _own(self, stage: int) -> list[tuple[int, int]]:
-        """Of a stage: number of an input of the chain, and what it is there."""
-        return [(n, at) for n, (of, at) in enumerate(self.chain.inputs) if of == stage]
+    @cached_property
+    def _own(self) -> list[list[tuple[int, int]]]:
+        """Of each stage: number of an input of the chain, and what it is there."""
+        inputs = list(enumerate(self.chain.inputs))
+        stages = range(len(self.chain.stages))
+        return [[(n, at) for n, (of, at) in inputs if of == stage] for stage in stages]
 
     def _reader(self, stream: str) -> Task:
-        return next(task for task in self.tasks if stream in task.query.streams)
+        for task in self.tasks:
+            if stream in task.query.streams:
+                return task
+        raise KeyError(stream)
 
     def _together(self, outputs: list[Output], errors: list[pl.DataFrame]) -> Output:
         return Output(
             outputs[-1].results,
             {name: self.watermark(name) for name in self.chain.streams},
-            self.deadline(),
+            min((each.deadline for each in outputs if each.deadline is not None), default=None),
             stacked([*errors, *(each.errors for each in outputs)]),
             sum(each.replayed for each in outputs),
         )
@@ -190,6 +197,8 @@ def stage_blobs(blobs: Blobs | None, chain: Chain, stage: int) -> Blobs | None:
 
 def _through(task: Task, flow: Flow, now: int) -> PreparedBatch:
     """Rows of derived streams as the stage's operator takes them."""
+    if not flow.rows:
+        return of_streams(())
     pipelines = pipelines_of(task.query)
     found = (
         prepare_batch(pipelines, name, stacked(frames), task.clock.of(name), now=now)

@@ -69,6 +69,9 @@ class Output:
     replayed: int = 0
 
 
+_NO_REPLAY = Admitted(pl.DataFrame())
+
+
 class Task:
     """blobs: where state is kept; None keeps it in memory only.
 
@@ -255,7 +258,7 @@ class Task:
         """
         recovery, stores = self.recovery, self.stores
         if recovery is None:
-            return batch, Admitted(pl.DataFrame())
+            return batch, _NO_REPLAY
         arrived = batch.get(0, [])
         rows = pl.concat(arrived) if arrived else pl.DataFrame()
         replayed_rows = recovery.again(rows, stores)

@@ -108,7 +108,7 @@ def test_a_run_that_is_killed_sends_each_batch_once(
 
 
 _MOMENTS = {
-    "before the commit": ("sqlwin.embedded.run._Runner._commit", "_commit"),
+    "before the commit": ("sqlwin.embedded.script_query.ScriptQuery._commit", "_commit"),
     "before sending": ("sqlwin.runtime.kafka.sink.KafkaSink.write", "write"),
     "after sending": ("sqlwin.runtime.kafka.sink.KafkaSink.write", "write"),
 }
@@ -116,10 +116,10 @@ _MOMENTS = {
 
 def _dying(path: str, name: str, moment: str) -> Callable[..., object]:
     """The method, which is interrupted the second time."""
-    import sqlwin.embedded.run
+    import sqlwin.embedded.script_query
     import sqlwin.runtime.kafka.sink
 
-    of = KafkaSink if name == "write" else sqlwin.embedded.run._Runner
+    of = KafkaSink if name == "write" else sqlwin.embedded.script_query.ScriptQuery
     method, calls = getattr(of, name), iter(range(100))
 
     def dying(*given: Any) -> object:
