@@ -85,6 +85,10 @@ class Layout:
         return time // self.slice_width * self.slice_width
 
     def empty(self) -> pl.DataFrame:
+        return self._empty.clone()
+
+    @cached_property
+    def _empty(self) -> pl.DataFrame:
         return empty(self.schema)
 
 

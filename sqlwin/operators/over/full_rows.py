@@ -19,6 +19,7 @@ from sqlwin.operators.emitter.schema import FINAL
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.presenting import Presenting
 from sqlwin.operators.over.reading import Reading, stored
+from sqlwin.operators.over.recent.closing import RecentClosing
 from sqlwin.schema import TS
 from sqlwin.state.records import least
 
@@ -30,6 +31,7 @@ class FullRows:
     fullness: Fullness
     presenting: Presenting
     ledger: ResultLedger
+    recent: RecentClosing
     weighted: bool
 
     @property
@@ -38,6 +40,10 @@ class FullRows:
 
     def move_to(self, watermark: int, stores: Stores) -> pl.DataFrame:
         """The watermark moves; gives the results that become full."""
+        out = self.recent.full(watermark, stores)
+        if out is not None:
+            stores.watermark = watermark
+            return out
         closed = stores.watermark
         closing = self._closing(closed, watermark, stores)
         stores.watermark = watermark

@@ -42,6 +42,7 @@ from sqlwin.operators.over.judging import FrameJudging
 from sqlwin.operators.over.partition_groups import PartitionGroups, groups_of
 from sqlwin.operators.over.presenting import Presenting
 from sqlwin.operators.over.reading import Reading
+from sqlwin.operators.over.recent.closing import RecentClosing
 from sqlwin.operators.over.retracting import Retracting
 from sqlwin.operators.over.row_horizons import RowHorizons
 from sqlwin.operators.over.stores import OverStores
@@ -148,7 +149,7 @@ class OverAggregator(Results):
 
     @cached_property
     def taking(self) -> Taking:
-        parts = (self.leaving, self.touching, self.retracting)
+        parts = (self.leaving, self.touching, self.retracting, self.recent)
         return Taking(self.policy, *parts, self.weighted)
 
     @cached_property
@@ -157,7 +158,15 @@ class OverAggregator(Results):
 
     @cached_property
     def full_rows(self) -> FullRows:
-        return FullRows(self.fullness, self.presenting, self.ledger, self.weighted)
+        parts = (self.fullness, self.presenting, self.ledger, self.recent)
+        return FullRows(*parts, self.weighted)
+
+    @cached_property
+    def recent(self) -> RecentClosing:
+        policy, ledger = self.policy, self.ledger
+        changing = self.weighted or self.per_instant or ledger.recorded or policy.early is not None
+        once = not changing and policy.ttl is None and not self.row_horizons.by_rows
+        return RecentClosing(self.groups, self.presenting, ledger, once)
 
     def stores(self) -> list[StoreSpec]:
         row = {**self.carried, **PLACE, **self.sign}
@@ -199,10 +208,14 @@ class OverAggregator(Results):
             return self.nothing()
         self.row_horizons.note(stores)
         full = self.full_rows.move_to(watermark, stores) if moved else self.nothing()
-        leaving = self.leaving.retired(self.ledger.pending(stores), stores)
-        last = self.ledger.again(leaving, stores)
+        pending = self.ledger.pending(stores)
+        last = self._last(pending, stores) if len(pending) else pending
         self.leaving.leave(stores)
-        return stacked([full, last])
+        return stacked([full, last]) if len(last) else full
+
+    def _last(self, pending: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Corrections of rows that are retired, which go out now or never."""
+        return self.ledger.again(self.leaving.retired(pending, stores), stores)
 
     # Results.
 

@@ -22,6 +22,7 @@ from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.reading import Reading
+from sqlwin.operators.over.recent.closing import RecentClosing
 from sqlwin.operators.over.retracting import Retracting
 from sqlwin.operators.over.touching import (
     FILLED,
@@ -34,6 +35,7 @@ from sqlwin.operators.over.touching import (
 from sqlwin.operators.weights import split, weighed
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import POSITION, TS, where
+from sqlwin.state.records import least
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Taking:
     leaving: Leaving
     touching: Touching
     retracting: Retracting
+    recent: RecentClosing
     weighted: bool
 
     @property
@@ -82,6 +85,7 @@ class Taking:
         anew = touched.filter(pl.col(TS) >= (since or 0) - self.fullness.after)
         known = self.ledger.before(anew, stores)
         stores[ROWS].put(lacking)
+        stores.cached = None
         self.ledger.on_batch(known, stores, now)
 
     def _rest(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
@@ -117,7 +121,11 @@ class Taking:
     ) -> pl.DataFrame:
         """New rows; `again`: identities of those that were emitted and not full, and come back;
         `closed`: of those that are full as others were retracted, and count as open until now."""
-        touched = self.touching.touched(self._watched(batch, stores), stores)
+        watched = self._watched(batch, stores)
+        if watched.is_empty() and again is None and closed is None:
+            self._store(batch, stores)
+            return self.ledger.results.nothing()
+        touched = self.touching.touched(watched, stores)
         touched = self.leaving.lasting(touched, stores)
         if again is not None:
             touched = self.retracting.filled(touched, again)
@@ -127,10 +135,7 @@ class Taking:
             before = (pl.col(FINAL) & ~pl.col(FILLED)) | pl.col(REOPENED)
             touched = touched.with_columns(before.alias(FINAL))
         known = self.ledger.before(touched, stores)
-        stores[ROWS].put(weighed(batch, 1) if self.weighted else batch)
-        for sums in self.reading.sums:
-            sums.put(batch, stores)
-        self.leaving.join(batch, stores)
+        self._store(batch, stores)
         if known.is_empty():
             return self.ledger.results.nothing()
         known = self._reopened(known, stores)
@@ -138,6 +143,13 @@ class Taking:
         changed = known.filter(~pl.col(FILLED) | pl.col(FORCED), pl.col(ADDED) > 0)
         self.ledger.on_batch(changed, stores, now)
         return self.ledger.close(filled, stores)
+
+    def _store(self, batch: pl.DataFrame, stores: Stores) -> None:
+        self.recent.came(batch, stores)
+        stores[ROWS].put(weighed(batch, 1) if self.weighted else batch)
+        for sums in self.reading.sums:
+            sums.put(batch, stores)
+        self.leaving.join(batch, stores)
 
     def _reopened(self, known: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those that were emitted full and are open again count as emitted by force."""
@@ -150,9 +162,14 @@ class Taking:
 
     def _watched(self, batch: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Those of a batch that may change what was emitted, or will be before it is full."""
-        if self.policy.early is not None or everything(stores, STORE)[FORCED].any():
+        if self.policy.early is not None or batch.is_empty():
+            return batch
+        records = everything(stores, STORE)
+        if len(records) and records[FORCED].any():
             return batch
         silent = self.policy.late is Late.NEVER and not self.fullness.counting
         if silent and not self.weighted:  # else it must be known what is in whose place
+            return batch.clear()
+        if least(batch[TS]) >= stores.watermark:  # nothing is late, as mostly
             return batch.clear()
         return where(batch, batch[TS] < stores.watermark)
