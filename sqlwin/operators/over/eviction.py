@@ -123,6 +123,8 @@ class Leaving:
     def _move(self, stores: Stores) -> bool:
         """Put what goes, and is wanted, elsewhere; False: that does not pay yet."""
         history, sums = self.reading.history, self.reading.sums
+        if not history.deep and not any(each.folds for each in sums):
+            return True
         rows = stored(stores, START, stores.watermark - self.reach)
         leaving = where(rows, pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
         if leaving.is_empty() or not history.deep:

@@ -114,11 +114,16 @@ class RecentClosing:
 
     def _row_keys(self, rows: pl.DataFrame) -> pl.Series:
         """As `changes.row_key_at` has them."""
-        if len(rows) > FEW:
+        parts = rows[PART]
+        if len(rows) <= FEW:
+            places = zip(parts.to_list(), rows[SEQ].to_list(), strict=True)
+            keys = [f"{self._source},{part},{seq}]" for part, seq in places]
+            return pl.Series(ROW_KEY, keys, dtype=pl.String)
+        if parts.min() != parts.max():
             return rows.select(self.presenting.row_key(rows)).to_series()
-        places = zip(rows[PART].to_list(), rows[SEQ].to_list(), strict=True)
-        keys = [f"{self._source},{part},{seq}]" for part, seq in places]
-        return pl.Series(ROW_KEY, keys, dtype=pl.String)
+        edges = (pl.lit(f"{self._source},{parts[0]},"), pl.lit("]"))
+        key = pl.concat_str([edges[0], pl.col(SEQ).cast(pl.String), edges[1]])
+        return rows.select(key.alias(ROW_KEY)).to_series()
 
     @cached_property
     def _source(self) -> str:
