@@ -71,7 +71,12 @@ class Layout:
     def schema(self) -> pl.Schema:
         return pl.Schema(self.columns)
 
-    @property
+    @cached_property
+    def names_and_types(self) -> tuple[list[str], list[pl.DataType]]:
+        """Of the columns, in order."""
+        return self.schema.names(), self.schema.dtypes()
+
+    @cached_property
     def time(self) -> str:
         return self.order[0]
 

@@ -25,10 +25,8 @@ FEW = 1_000
 
 def accept(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
     """The records with the layout's column order; StateError when they do not fit."""
-    _same_columns(layout, records)
-    names = layout.schema.names()
-    ordered = records if records.columns == names else records[names]
-    times = ordered[layout.time]
+    ordered = _in_columns(layout, records)
+    times = ordered.get_column(layout.time)
     if times.null_count():
         raise StateError(f"store {layout.name}: {layout.time} is NULL in a record")
     if len(times) and not (least(times) >= START and greatest(times) < END):
@@ -36,10 +34,13 @@ def accept(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
     return ordered
 
 
-def _same_columns(layout: Layout, records: pl.DataFrame) -> None:
+def _in_columns(layout: Layout, records: pl.DataFrame) -> pl.DataFrame:
+    names, types = layout.names_and_types
+    if records.columns == names and records.dtypes == types:  # a schema is dear to make
+        return records
     want, got = dict(layout.schema), dict(records.schema)
     if want == got:
-        return
+        return records[names]
     wrong = [f"{name} is missing ({type_})" for name, type_ in want.items() if name not in got]
     wrong += [f"{name} is not a column of it" for name in got if name not in want]
     wrong += [
@@ -67,18 +68,13 @@ def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.Da
     if first == last:  # the common case: a batch is short against a slice
         yield first, records
         return
-    if times.is_sorted():  # so each slice is a part of the frame, without a copy
-        starts = times.to_numpy() // layout.slice_width
-        edges = [0, *(np.flatnonzero(starts[1:] != starts[:-1]) + 1).tolist(), records.height]
-        for at, until in zip(edges, edges[1:], strict=False):
-            yield layout.slice_of(int(times[at])), records.slice(at, until - at)
-        return
-    slices = (times // layout.slice_width * layout.slice_width).alias("\0slice")
-    parts = records.with_columns(slices).partition_by(
-        "\0slice", maintain_order=True, include_key=False
-    )
-    for part in parts:
-        yield layout.slice_of(int(part[layout.time][0])), part
+    slices = times.to_numpy() // layout.slice_width
+    if (slices[1:] < slices[:-1]).any():
+        order = np.argsort(slices, kind="stable")
+        records, slices = records[order], slices[order]
+    begins = np.flatnonzero(np.diff(slices, prepend=slices[0] - 1))
+    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), records.height], strict=True):
+        yield int(slices[begin]) * layout.slice_width, records.slice(begin, end - begin)
 
 
 def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:

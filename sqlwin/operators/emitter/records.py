@@ -185,7 +185,7 @@ class ResultRecords:
     def pending(self, stores: Stores, before: int = END) -> pl.DataFrame:
         """Records with rows that were not emitted, of results whose time is below `before`."""
         held = stores[STORE].scan(START, before)
-        return where(held, held[PENDING] > 0) if len(held) else held
+        return where(held, held[PENDING] > 0) if held.height else held
 
     def any_open(self, stores: Stores) -> bool:
         """Whether results that are not final have records."""

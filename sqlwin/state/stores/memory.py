@@ -105,8 +105,11 @@ class MemoryStore:
         return self._horizon
 
     def put(self, records: pl.DataFrame) -> None:
-        taken = between(self.layout, accept(self.layout, records), self._horizon, END)
-        taken = self._cuts.alive(taken)
+        taken = accept(self.layout, records)
+        if not taken.height:
+            return
+        if least(taken.get_column(self.layout.time)) < max(self._horizon, self._cuts.top):
+            taken = self._cuts.alive(between(self.layout, taken, self._horizon, END))
         self._work += taken.height
         for start, part in by_slice(self.layout, taken):
             self._slices.setdefault(start, Slice()).add(part)

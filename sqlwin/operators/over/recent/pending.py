@@ -19,9 +19,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from sqlwin.kernels.frames import Ints
 from sqlwin.schema import PART, POSITION, SEQ, TS
-
-__all__ = ["PART", "SEQ", "PendingRows"]
 
 MANY = 64
 """Frames that are put together."""
@@ -69,6 +68,17 @@ class PendingRows:
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """By position, each once, as the row store has them."""
     times = rows[TS].to_numpy()
-    if bool((times[1:] > times[:-1]).all()):
+    if not (times[1:] >= times[:-1]).all():
+        order = np.argsort(times, kind="stable")
+        rows, times = rows[order], times[order]
+    tied = np.flatnonzero(times[1:] == times[:-1]) + 1
+    if not len(tied) or _rising(rows, tied):
         return rows
     return rows.unique(POSITION, keep="any").sort(POSITION)
+
+
+def _rising(rows: pl.DataFrame, tied: Ints) -> bool:
+    """Whether each of these rows of one partition is behind the row above, of the same instant."""
+    parts, positions = rows[PART].to_numpy(), rows[SEQ].to_numpy()
+    same = parts[tied] == parts[tied - 1]
+    return bool((same & (positions[tied] > positions[tied - 1])).all())
