@@ -9,6 +9,8 @@ Invariant: `last` has one row for each row_key whose highest revision since its 
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from sqlwin.schema import stacked
@@ -65,13 +67,23 @@ class OutputBuffer:
 
 def fold(emitted: pl.DataFrame) -> pl.DataFrame:
     """The row of the highest revision of each row_key, since it was last inserted."""
-    if emitted["row_key"].n_unique() == len(emitted):  # of results that nothing corrects
+    several = _maybe_several(emitted["row_key"])
+    if not several.any():  # of results that nothing corrects
         return emitted
-    several = emitted["row_key"].is_duplicated()
-    corrected = _newest(emitted.with_row_index(_AT).filter(several))[_AT]
-    kept = ~several.to_numpy()
+    corrected = _newest(emitted.with_row_index(_AT).filter(pl.Series(several)))[_AT]
+    kept = ~several
     kept[corrected.to_numpy()] = True
     return emitted.filter(pl.Series(kept))
+
+
+def _maybe_several(keys: pl.Series) -> npt.NDArray[np.bool_]:
+    """Which keys are not known to be there once: their hashes are there again."""
+    hashes = keys.hash().to_numpy()
+    order = np.argsort(hashes)
+    again = np.flatnonzero(np.diff(hashes[order]) == 0)
+    several = np.zeros(len(keys), dtype=np.bool_)
+    several[order[again]] = several[order[again + 1]] = True
+    return several
 
 
 def _newest(numbered: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,9 @@ however the entries come.
 >>> times.append((np.array([4, 5]),))
 >>> times.arrays()[0].tolist(), len(times)
 ([3, 4, 5], 3)
+>>> times.insert(np.array([1, 1]), (np.array([3, 3]),))
+>>> times.arrays()[0].tolist()
+[3, 3, 3, 4, 5]
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+Ints = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
 ROOM = 64
 """Entries that there is room for at least."""
@@ -43,6 +47,12 @@ class GrowingArrays:
         for array, added in zip(self._arrays, entries, strict=True):
             array[self._until : until] = added
         self._until = until
+
+    def insert(self, at: Ints, entries: Sequence[Array]) -> None:
+        """entries: put before those that are at these places now, ascending."""
+        here = self.arrays()
+        self._arrays = [np.insert(a, at, e) for a, e in zip(here, entries, strict=True)]
+        self._from, self._until = 0, len(self._arrays[0])
 
     def drop(self, count: int) -> None:
         """The first entries are no more."""

@@ -17,6 +17,7 @@ import polars as pl
 from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.schema import stacked
+from sqlwin.state.combine import OneOf
 from sqlwin.state.contract import Combine, Layout
 
 FEW = 1_000
@@ -138,6 +139,10 @@ def settle(layout: Layout, combine: Combine, frames: list[pl.DataFrame]) -> pl.D
     ordered = in_order(layout, stacked(frames)) if frames else layout.empty()
     if not _repeats(layout, ordered):  # nothing to combine
         return ordered.rechunk()
+    numbers = _numbers(layout, ordered) if isinstance(combine, OneOf) else None
+    if numbers is not None:  # the last of each identity, in order already
+        again = np.all([column[1:] == column[:-1] for column in numbers], axis=0)
+        return ordered.filter(pl.Series(np.append(~again, True))).rechunk()
     combined = combine(ordered)
     if combined.schema != layout.schema:
         raise StateError(

@@ -16,11 +16,12 @@ import polars as pl
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import FINAL
+from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.presenting import Presenting
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.recent.closing import RecentClosing
-from sqlwin.schema import TS
+from sqlwin.schema import TS, stacked
 from sqlwin.state.records import least
 
 
@@ -28,7 +29,7 @@ from sqlwin.state.records import least
 class FullRows:
     """weighted: rows may be retracted."""
 
-    fullness: Fullness
+    leaving: Leaving
     presenting: Presenting
     ledger: ResultLedger
     recent: RecentClosing
@@ -38,7 +39,23 @@ class FullRows:
     def reading(self) -> Reading:
         return self.presenting.reading
 
-    def move_to(self, watermark: int, stores: Stores) -> pl.DataFrame:
+    @property
+    def fullness(self) -> Fullness:
+        return self.leaving.fullness
+
+    def on_watermark(self, watermark: int, stores: Stores) -> pl.DataFrame:
+        """Emit what becomes full, and a last time what retires; drop what is wanted no more."""
+        moved = watermark > stores.watermark
+        self.leaving.row_horizons.note(stores)
+        full = self._move_to(watermark, stores) if moved else self.ledger.results.nothing()
+        pending = self.ledger.pending(stores)
+        last = pending
+        if len(pending):
+            last = self.ledger.again(self.leaving.retired(pending, stores), stores)
+        self.leaving.leave(stores)
+        return stacked([full, last]) if len(last) else full
+
+    def _move_to(self, watermark: int, stores: Stores) -> pl.DataFrame:
         """The watermark moves; gives the results that become full."""
         out = self.recent.full(watermark, stores)
         if out is not None:

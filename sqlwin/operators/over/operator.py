@@ -52,7 +52,7 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_k
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import SIGN, effective, there
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PLACE, POSITION, REVISION, TS, stacked
+from sqlwin.schema import INSTANT, PLACE, POSITION, REVISION, TS
 
 __all__ = ["ROWS", "OverAggregator"]
 
@@ -158,15 +158,15 @@ class OverAggregator(Results):
 
     @cached_property
     def full_rows(self) -> FullRows:
-        parts = (self.fullness, self.presenting, self.ledger, self.recent)
+        parts = (self.leaving, self.presenting, self.ledger, self.recent)
         return FullRows(*parts, self.weighted)
 
     @cached_property
     def recent(self) -> RecentClosing:
-        policy, ledger = self.policy, self.ledger
-        changing = self.weighted or self.per_instant or ledger.recorded or policy.early is not None
-        once = not changing and policy.ttl is None and not self.row_horizons.by_rows
-        return RecentClosing(self.groups, self.presenting, ledger, once)
+        early = self.policy.early is not None or self.policy.ttl is not None
+        again = self.weighted or self.per_instant or self.ledger.recorded
+        once = not (early or again or self.row_horizons.by_rows)
+        return RecentClosing(self.groups, self.presenting, self.ledger, once)
 
     def stores(self) -> list[StoreSpec]:
         row = {**self.carried, **PLACE, **self.sign}
@@ -203,19 +203,9 @@ class OverAggregator(Results):
         return self.nothing() if batch.is_empty() else self.taking.take(batch, stores, now)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        moved = watermark > stores.watermark
-        if not moved and not self.row_horizons.by_rows:
+        if watermark <= stores.watermark and not self.row_horizons.by_rows:
             return self.nothing()
-        self.row_horizons.note(stores)
-        full = self.full_rows.move_to(watermark, stores) if moved else self.nothing()
-        pending = self.ledger.pending(stores)
-        last = self._last(pending, stores) if len(pending) else pending
-        self.leaving.leave(stores)
-        return stacked([full, last]) if len(last) else full
-
-    def _last(self, pending: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Corrections of rows that are retired, which go out now or never."""
-        return self.ledger.again(self.leaving.retired(pending, stores), stores)
+        return self.full_rows.on_watermark(watermark, stores)
 
     # Results.
 

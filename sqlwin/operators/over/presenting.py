@@ -14,6 +14,7 @@ from functools import cached_property
 
 import polars as pl
 
+from sqlwin.kernels.positions import places
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.over.framing import FrameCall
@@ -56,6 +57,9 @@ class Presenting:
             rows = rows.unique(on, keep="last", maintain_order=True)
         if len(rows) == len(windows) and rows[on].equals(windows[on]):
             return rows.hstack(dropped(windows, *on))
+        at = places(rows, windows) if self.identity == POSITION else None
+        if at is not None and bool((at[1:] > at[:-1]).all()):
+            return rows[pl.Series(at)].hstack(dropped(windows, *on))
         return rows.join(windows, on=on, how="inner", nulls_equal=True, maintain_order="left")
 
     def presented(self, results: pl.DataFrame) -> pl.DataFrame:

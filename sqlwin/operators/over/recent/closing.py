@@ -61,10 +61,11 @@ class RecentClosing:
         if not self.possible or not self._goes_on(recent, stores) or recent.worn:
             stores.cached = None
         elif len(batch):
-            times = batch[TS]
-            if int(times.min()) < recent.until:  # type: ignore[arg-type]
-                stores.cached = None
-            else:
+            late = batch[TS] < recent.until
+            if late.any():
+                recent.add_late(batch)
+                batch = batch.filter(~late)
+            if len(batch):
                 recent.pending.add(batch)
 
     def full(self, watermark: int, stores: Stores) -> pl.DataFrame | None:

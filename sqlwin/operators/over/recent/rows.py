@@ -1,8 +1,7 @@
 """The rows that frames still reach, as arrays: what was full when the watermark last moved.
 
-They are derived from the row store, and read from it anew when there are none: after a restart,
-and after a late row, which has its place among others. So they are no state, and nothing is
-written of them.
+They are derived from the row store, and read from it anew when there are none, as after a restart.
+So they are no state, and nothing is written of them. Rows that came late are put among the others.
 
 | array        | what it is |
 |--------------|------------|
@@ -83,6 +82,17 @@ class RecentRows:
 
     def add(self, rows: pl.DataFrame) -> None:
         """rows: full from now on, in order; later than all there are."""
+        self._arrays.append(self._entries(rows))
+
+    def add_late(self, rows: pl.DataFrame) -> None:
+        """rows: before `until`, in any order, none of them there."""
+        since = self.until - self.shape.reach
+        rows = rows.filter(pl.col(TS) >= since, pl.col(TS) < self.until).sort(TS)
+        if len(rows):
+            entries = self._entries(rows)
+            self._arrays.insert(np.searchsorted(self._arrays.arrays()[0], entries[0]), entries)
+
+    def _entries(self, rows: pl.DataFrame) -> list[Array]:
         pairs = zip(self._numbers, self._partitions, strict=True)
         entries: list[Array] = [rows[TS].to_numpy(), *(_numbered(n, rows, p) for n, p in pairs)]
         for at, lane in enumerate(self._lanes):
@@ -90,7 +100,7 @@ class RecentRows:
             self._every[at] = self._every[at] and bool(taken.all())
             self._widest[at] = max(self._widest[at], _widest(values))
             entries += [values, taken]
-        self._arrays.append(entries)
+        return entries
 
     def move_to(self, watermark: int) -> None:
         """What no frame reaches from now on is no more."""
