@@ -1,11 +1,10 @@
 """OVER frames: a window for each row, kept with the row in time slices.
 
-A row is emitted when its frames are full (`fullness`). A row that comes later than
-that goes into the frames of rows that were emitted; those, and only those, are
-emitted again (`taking`): which they are, the frames themselves say (`framing.changed`). Values
-are computed from the rows within reach (`reading`), and, where frames have no
-beginning, from sums of those before (`base_sums`). What retention evicts, `eviction`
-drops, and `history` keeps the few old rows that ROWS frames still want.
+A row is emitted when its frames are full (`fullness`). A row that comes later than that goes into
+the frames of rows that were emitted; those, and only those, are emitted again (`taking`): which
+they are, the frames themselves say (`framing.changed`). Values are computed from rows within reach
+(`reading`, `recent`), and, where frames have no beginning, from sums of those before (`base_sums`).
+What retention evicts, `eviction` drops, and `history` keeps the few old rows that ROWS frames want.
 
 | store       | record                                           |
 |-------------|--------------------------------------------------|
@@ -17,9 +16,9 @@ drops, and `history` keeps the few old rows that ROWS frames still want.
 
 Invariant: a row that is full at `watermark` was emitted, or is pending in the ledger.
 
-Worked example, RANGE 2 minutes, watermark 9:05, all rows up to 9:04 emitted: a row
-of 9:01 comes. It is late, and so emitted as revision 0 of its own; rows of 9:01 to
-9:03 hold it and go out as revision 1; a row of 9:04 does not.
+Worked example, RANGE 2 minutes, watermark 9:05, all rows up to 9:04 emitted: a row of 9:01 comes.
+It is late, and so emitted as revision 0 of its own; rows of 9:01 to 9:03 hold it and go out as
+revision 1; a row of 9:04 does not.
 """
 
 from __future__ import annotations
@@ -99,8 +98,8 @@ class OverAggregator(Results):
 
     @property
     def reopening(self) -> bool:
-        """Whether results are emitted again of which not each change was: a session may be open
-        again, and LATE NEVER tells of it when it is full. Then being full implies nothing."""
+        """Whether results are emitted again of which not each change was: a session may open again,
+        and LATE NEVER tells of it when it is full. Then being full implies nothing."""
         return self.policy.late is Late.NEVER and any(g.sessions for g in self.groups.each)
 
     @property
@@ -175,8 +174,8 @@ class OverAggregator(Results):
 
     def prepare(self, rows: pl.DataFrame) -> pl.DataFrame:
         rows = effective(rows) if self.weighted else rows
-        doubt = [name for name in DOUBT if name in rows.columns]
-        return rows[[*self.carried, *POSITION, *self.sign, *doubt]]  # no query
+        names = [*self.carried, *POSITION, *self.sign, *(n for n in DOUBT if n in rows.columns)]
+        return rows if rows.columns == names else rows[names]  # no query
 
     def horizons(self, stores: Stores) -> pl.DataFrame:
         return self.row_horizons.horizons(stores)

@@ -28,6 +28,7 @@ from sqlwin.operators.over.reading import stored
 from sqlwin.operators.over.recent.rows import RecentRows, Shape
 from sqlwin.operators.over.recent.values import computed
 from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, TS
+from sqlwin.state.records import least
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude
 
@@ -61,10 +62,9 @@ class RecentClosing:
         if not self.possible or not self._goes_on(recent, stores) or recent.worn:
             stores.cached = None
         elif len(batch):
-            late = batch[TS] < recent.until
-            if late.any():
+            if least(batch[TS]) < recent.until:
                 recent.add_late(batch)
-                batch = batch.filter(~late)
+                batch = batch.filter(pl.col(TS) >= recent.until)
             if len(batch):
                 recent.pending.add(batch)
 
