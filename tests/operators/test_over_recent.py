@@ -66,6 +66,14 @@ def driven(*called: tuple[str, tuple[str, ...], Frame]) -> Driven:
     return Driven(over(*called, late=Late.NEVER), restarts=False)
 
 
+def test_columns_are_in_the_order_of_the_calls() -> None:
+    frame = Frame(Unit.RANGE, 2)
+    run = driven(("count", (), frame), ("sum", ("k",), frame), ("most", (), frame))
+    out = run.step(rows_of(COLUMNS, ("a", 1, 7, 0, 0, 0), ("b", 1, 5, 1, 0, 1)), 0, 2, False)
+    assert out.columns[:6] == [*COLUMNS, "a0", "a1", "a2"]
+    assert out.select("a0", "a1", "a2").rows() == [(1, 7, 7), (2, 5, 7)]
+
+
 def test_sums_beyond_64_bits_are_left_to_the_fold() -> None:
     run = driven(("sum", ("k",), Frame(Unit.RANGE, 5)), ("mean", ("k",), Frame(Unit.RANGE, 5)))
     most = 2**63 - 1

@@ -100,18 +100,24 @@ class RecentClosing:
             recent.pending.add(after)
         return recent
 
-    def _emitted(self, rows: pl.DataFrame, values: list[pl.Series]) -> pl.DataFrame:
+    def _emitted(self, rows: pl.DataFrame, values: dict[str, pl.Series]) -> pl.DataFrame:
         """As `kernel.changelog` has first emissions."""
         count = len(rows)
         return rows[list(self.presenting.reading.carried)].hstack(
             [
-                *values,
+                *(values[name] for name in self._names),
                 constant(OP, "+I", pl.String(), count),
                 constant(EMIT, "full", pl.String(), count),
                 constant(REVISION, 0, pl.Int32(), count),
                 self._row_keys(rows),
             ]
         )
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """Of the calls as they are emitted; in `groups` those of one partition stand together."""
+        carried = self.presenting.reading.carried
+        return tuple(name for name in self.ledger.results.output if name not in carried)
 
     def _row_keys(self, rows: pl.DataFrame) -> pl.Series:
         """As `changes.row_key_at` has them."""

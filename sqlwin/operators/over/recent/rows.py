@@ -108,8 +108,8 @@ class RecentRows:
         times = self._arrays.arrays()[0]
         self._arrays.drop(int(np.searchsorted(times, watermark - self.shape.reach)))
 
-    def values(self, count: int) -> list[pl.Series] | None:
-        """Of each call, of the last rows; None where one may not be computed here."""
+    def values(self, count: int) -> dict[str, pl.Series] | None:
+        """Of each call, by its name, of the last rows; None where one may not be computed here."""
         arrays = self._arrays.arrays()
         found: dict[str, pl.Series] = {}
         for at, partition in enumerate(self._partitions):
@@ -124,7 +124,7 @@ class RecentRows:
                     if value is None:
                         return None
                     found[call.name] = value
-        return [found[call.name] for call in self.shape.calls]
+        return found
 
     def _value(
         self, call: FrameCall, arrays: list[Array], last: LastRows, frames: Frames
