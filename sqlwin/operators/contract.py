@@ -38,6 +38,8 @@ class Stores:
     sets it, with this batch. Messages that WHERE dropped count.
     horizon: what ends before it is out of retention, where RETAIN alone does not say.
     ttl_entries: of the keys of `named`, where they have a TTL; sides: of the rows of a join.
+    cached: what the operator has made of `named`, to read less of it; none of it is written, and
+    it may be forgotten at any time.
     """
 
     named: dict[str, Store]
@@ -49,6 +51,7 @@ class Stores:
     horizon: int | None = None
     ttl_entries: Lifetimes | None = None
     sides: JoinTtlEntries | None = None
+    cached: object = None
 
     def __getitem__(self, name: str) -> Store:
         return self.named[name]

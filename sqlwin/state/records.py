@@ -17,6 +17,7 @@ import polars as pl
 from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.schema import stacked
+from sqlwin.state.combine import OneOf
 from sqlwin.state.contract import Combine, Layout
 
 FEW = 1_000
@@ -68,12 +69,13 @@ def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.Da
     if first == last:  # the common case: a batch is short against a slice
         yield first, records
         return
-    slices = (times // layout.slice_width * layout.slice_width).alias("\0slice")
-    parts = records.with_columns(slices).partition_by(
-        "\0slice", maintain_order=True, include_key=False
-    )
-    for part in parts:
-        yield layout.slice_of(int(part[layout.time][0])), part
+    slices = times.to_numpy() // layout.slice_width
+    if (slices[1:] < slices[:-1]).any():
+        order = np.argsort(slices, kind="stable")
+        records, slices = records[order], slices[order]
+    begins = np.flatnonzero(np.diff(slices, prepend=slices[0] - 1))
+    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), records.height], strict=True):
+        yield int(slices[begin]) * layout.slice_width, records.slice(begin, end - begin)
 
 
 def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
@@ -137,6 +139,10 @@ def settle(layout: Layout, combine: Combine, frames: list[pl.DataFrame]) -> pl.D
     ordered = in_order(layout, stacked(frames)) if frames else layout.empty()
     if not _repeats(layout, ordered):  # nothing to combine
         return ordered.rechunk()
+    numbers = _numbers(layout, ordered) if isinstance(combine, OneOf) else None
+    if numbers is not None:  # the last of each identity, in order already
+        again = np.all([column[1:] == column[:-1] for column in numbers], axis=0)
+        return ordered.filter(pl.Series(np.append(~again, True))).rechunk()
     combined = combine(ordered)
     if combined.schema != layout.schema:
         raise StateError(

@@ -31,6 +31,7 @@ from sqlwin.operators.over.reading import Reading, placed, stored
 from sqlwin.operators.over.row_horizons import ROW_HORIZON, RowHorizons
 from sqlwin.schema import POSITION, TS, where
 from sqlwin.state.contract import HORIZON
+from sqlwin.state.records import least
 
 ENOUGH = 10_000
 """A history of more rows is written anew only when half as many leave."""
@@ -74,9 +75,9 @@ class Leaving:
 
         late: of the row store's columns, in any order, none of them there already.
         """
-        late = where(late, late[TS] < stores[ROWS].horizon)
-        if late.is_empty():
+        if late.is_empty() or least(late[TS]) >= stores[ROWS].horizon:
             return
+        late = where(late, late[TS] < stores[ROWS].horizon)
         history = self.reading.history
         added = history.joining(late.select(*self.reading.columns), stores)
         for sums in self.reading.sums:
@@ -97,9 +98,16 @@ class Leaving:
         if self._ends_never:
             return
         self._forget(stores)
-        if self._move(stores):
+        if self._passes(stores) and self._move(stores):
             for name in (ROWS, *(s.base for s in self.reading.sums if s.folds and s.sliced)):
                 self._drop(name, stores)
+
+    def _passes(self, stores: Stores) -> bool:
+        """Whether anything may go: of frames in RANGE, if the horizon has passed a time slice."""
+        if self.row_horizons.keyed or self.reading.history.deep:
+            return True
+        edge = self.row_horizons.of_all(stores) - self.reach
+        return stores[ROWS].layout.slice_of(edge) > stores[ROWS].horizon
 
     @property
     def _ends_never(self) -> bool:
@@ -115,6 +123,8 @@ class Leaving:
     def _move(self, stores: Stores) -> bool:
         """Put what goes, and is wanted, elsewhere; False: that does not pay yet."""
         history, sums = self.reading.history, self.reading.sums
+        if not history.deep and not any(each.folds for each in sums):
+            return True
         rows = stored(stores, START, stores.watermark - self.reach)
         leaving = where(rows, pl.Series(rows[TS].to_numpy() < self._edges(rows, stores)))
         if leaving.is_empty() or not history.deep:

@@ -22,6 +22,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Mask, ends
 from sqlwin.operators.contract import DOUBT_PART, Stores
+from sqlwin.operators.over.base_sums import ROWS
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.ordering import arrange
 from sqlwin.operators.over.partition_groups import PartitionGroup
@@ -47,6 +48,14 @@ class FrameJudging:
             held |= self._reached(older, group)
         counted = older.filter(pl.Series(held)).select(*POSITION)
         return doubtful.join(counted, on=list(POSITION), how="anti", maintain_order="left")
+
+    def repeated(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """Those of `rows` that are stored where no position is kept for admission."""
+        removed = rows.filter(pl.col(TS) < stores[ROWS].horizon)  # admission knows the others
+        if removed.is_empty():
+            return removed
+        history = self.reading.history.rows(stores)
+        return removed.join(history, on=list(POSITION), how="semi", maintain_order="left")
 
     def _older(self, rows: pl.DataFrame, stores: Stores, mark: int) -> pl.DataFrame:
         """Stored rows and those of the batch that are not kept, in order."""

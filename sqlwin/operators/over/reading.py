@@ -26,7 +26,8 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.kernels.columns import beside
 from sqlwin.kernels.frames import Mask
-from sqlwin.operators.contract import Stores, bounds
+from sqlwin.kernels.positions import which
+from sqlwin.operators.contract import Stores
 from sqlwin.operators.over.base_sums import ALL, FROM, ROWS, BaseSums
 from sqlwin.operators.over.framing import FrameCall, evaluate
 from sqlwin.operators.over.fullness import DONE
@@ -228,20 +229,6 @@ def placed(values: pl.Series, where: Mask, found: pl.Series) -> pl.Series:
     return pl.select(
         pl.when(pl.Series(where)).then(taken).otherwise(values).alias(values.name)
     ).to_series()
-
-
-def which(rows: pl.DataFrame, wanted: pl.DataFrame) -> Mask:
-    """Which of `rows` are the wanted ones, all of which are there."""
-    lo, hi = bounds(wanted[TS])
-    times = rows[TS].to_numpy()
-    within: Mask = (times >= lo) & (times < hi)
-    if int(within.sum()) == len(wanted):  # all of a span, as when it becomes full
-        return within
-    positions = rows.select(POSITION).with_row_index(_NTH)
-    found = positions.join(wanted.select(POSITION), on=list(POSITION), how="semi")[_NTH]
-    mask = np.zeros(len(rows), dtype=np.bool_)
-    mask[found.to_numpy()] = True
-    return mask
 
 
 def _keys(group: PartitionGroup, rows: pl.DataFrame) -> pl.DataFrame:

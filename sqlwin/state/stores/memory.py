@@ -53,16 +53,29 @@ from sqlwin.state.segments.cuts import Cuts, accept_horizons
 MAX_FRAMES = 8
 """A slice of more frames is combined as a whole even for a read by key."""
 
+SMALL, TOGETHER = 16, 64
+"""So many frames of no more rows become one."""
+
 WORTH = 4
 """Hidden records are looked for once a quarter as many were put or cut as there are."""
 
 
 @dataclass
 class Slice:
-    """The frames of one slice, oldest write first; the first `settled` are settled."""
+    """The frames of one slice, oldest write first; the first `settled` are settled, and of the
+    others the last `small` have few rows."""
 
     frames: list[pl.DataFrame] = field(default_factory=list)
     settled: int = 0
+    small: int = 0
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Small frames that nobody reads are put together, for each takes room of its own."""
+        self.frames.append(frame)
+        self.small = self.small + 1 if frame.height <= SMALL else 0
+        if self.small == TOGETHER:
+            self.frames[-TOGETHER:] = [pl.concat(self.frames[-TOGETHER:], rechunk=True)]
+            self.small = 0
 
     @property
     def whole(self) -> bool:
@@ -72,7 +85,7 @@ class Slice:
         """The slice as one settled frame, which stays; rows below the horizon do not."""
         if not self.whole:
             live = [between(layout, frame, floor, END) for frame in self.frames]
-            self.frames, self.settled = [settle(layout, combine, live)], 1
+            self.frames, self.settled, self.small = [settle(layout, combine, live)], 1, 0
         return self.frames[0]
 
 
@@ -99,7 +112,7 @@ class MemoryStore:
             taken = self._cuts.alive(between(self.layout, taken, self._horizon, END))
         self._work += taken.height
         for start, part in by_slice(self.layout, taken):
-            self._slices.setdefault(start, Slice()).frames.append(part)
+            self._slices.setdefault(start, Slice()).add(part)
 
     def scan(self, lo: int, hi: int, keys: pl.DataFrame | None = None) -> pl.DataFrame:
         wanted = accept_keys(self.layout, keys)

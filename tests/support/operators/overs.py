@@ -33,6 +33,8 @@ FUNCTIONS: dict[str, tuple[str, tuple[str, ...], pa.DataType, dict[str, Any]]] =
     "count": ("count", (), BIGINT, {}),
     "sum": ("sum", ("v",), BIGINT, {}),
     "least": ("min", ("v",), BIGINT, {}),
+    "most": ("max", ("v",), BIGINT, {}),
+    "mean": ("avg", ("v",), pa.float64(), {}),
     "first": ("first", ("v",), BIGINT, {}),
     "last": ("last", ("v",), BIGINT, {}),
     "distinct": ("count", ("v",), BIGINT, {"distinct": True}),
