@@ -42,6 +42,7 @@ from sqlwin.kernels.panes import WINDOW_END, span_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.weights import SIGN, effective, split, there
+from sqlwin.operators.windows.blocks import Blocks, blocks_of
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import (
     EXTENT,
@@ -117,6 +118,8 @@ class Contents(Folded):
         return pl.concat([panes, less])
 
     def put(self, batch: pl.DataFrame, panes: pl.DataFrame, stores: Stores) -> None:
+        if stores.blocks and self._blocks is not None:
+            self._blocks.forget(panes, stores)
         stores[PANES].put(panes)
         self.put_back(batch, stores)
 
@@ -135,6 +138,10 @@ class Contents(Folded):
         return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
 
     @cached_property
+    def _blocks(self) -> Blocks | None:
+        return blocks_of(self.window, self.by.names, self.incremental, self.weighted)
+
+    @cached_property
     def _panes_of(self) -> Lifting:
         return Lifting(self.by, self.window, self.incremental)
 
@@ -148,7 +155,11 @@ class Contents(Folded):
         self, closed: int, watermark: int, stores: Stores, keys: pl.DataFrame | None = None
     ) -> pl.DataFrame:
         """The windows with closed < end <= watermark that hold a row, merged; of some keys."""
-        panes = stores[PANES].scan(*span_of(self.window, closed + 1, watermark), keys)
+        store = stores[PANES]
+        if self._blocks is None or keys is not None or stores.ttl is not None:
+            panes = store.scan(*span_of(self.window, closed + 1, watermark), keys)
+        else:
+            panes = self._blocks.read(closed, watermark, stores, store)
         return self._windows(panes, closed + 1, watermark)
 
     def within(self, query: StateQuery, stores: Stores) -> pl.DataFrame:
