@@ -35,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.frames import Frames, Ints, ends, halved, numbered, starts
+from sqlwin.kernels.frames import Frames, Ints, Mask, ends, halved, numbered, starts
 from sqlwin.kernels.gather import among, chunks
 from sqlwin.kernels.panes import held_by
 from sqlwin.kernels.panes import start_of as began_at
@@ -106,9 +106,10 @@ def merged(
     runs = numbered((run + np.cumsum(behind[:-1]))[edge])
     beside = Frames(np.append(frames.lo, core.hi), np.append(core.lo, frames.hi))
     at = np.flatnonzero(beside.lo < beside.hi)
-    level, owner, piece = _pieces(
-        panes.filter(pl.Series(edge)), runs, among(edge, beside[at]), merge
-    )
+    left = at[at < len(frames)]
+    outwards = np.append((core.lo < core.hi)[left], np.zeros(len(at) - len(left), dtype=np.bool_))
+    order, edges = _turned(runs, among(edge, beside[at]), outwards)
+    level, owner, piece = _pieces(panes[np.flatnonzero(edge)[order]], runs, edges, merge)
     owner = np.append(cored, at[owner] % len(frames))
     piece = np.append(which, len(cores) + piece)
     return _folded(pl.concat([cores, level]), owner, piece, merge)
@@ -121,6 +122,19 @@ def _core(of: Ints, frames: Frames) -> Frames:
     """
     lo, hi = frames.lo[ends(of) - 1], frames.hi[starts(of)]
     return Frames(np.where(lo < hi, lo, frames.hi), np.where(lo < hi, hi, frames.hi))
+
+
+def _turned(run: Ints, frames: Frames, which: Mask) -> tuple[Ints, Frames]:
+    """The rows of runs in whose ends the frames of `which` lie backwards, and all frames over them.
+
+    What begins where its run does takes half the pieces of what ends where it does.
+    """
+    backwards = np.zeros(run.max(initial=-1) + 1, dtype=np.bool_)
+    backwards[run[frames.lo[which]]] = True
+    rows, begin = np.arange(len(run)), starts(run)
+    order = np.where(backwards[run], begin + ends(run) - 1 - rows, rows)
+    lo = np.where(which, begin[frames.lo], frames.lo)
+    return order, Frames(lo, lo + frames.hi - frames.lo)
 
 
 def _pieces(

@@ -97,7 +97,7 @@ def test_what_all_windows_of_a_key_hold_is_merged_once() -> None:
     """Of days that end within an hour 23 hours are one piece; hours are cut on both sides of it."""
     hour, day = 60, SIZE
     panes, pairs_of_edges = KEYS * (day + hour), 2 * KEYS * 2 * hour
-    pieces_of_a_window = 1 + 2 * hour.bit_length()
+    pieces_of_a_window = 1 + hour.bit_length()  # half of them at most, on average, on each side
     assert _taken(day, day + hour - 1) <= panes + pairs_of_edges + pieces_of_a_window * KEYS * hour
 
 
