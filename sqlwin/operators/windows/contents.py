@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -42,7 +42,6 @@ from sqlwin.kernels.panes import WINDOW_END, span_of, start_of
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.weights import SIGN, effective, split, there
-from sqlwin.operators.windows.blocks import Blocks, blocks_of
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import (
     EXTENT,
@@ -58,6 +57,9 @@ from sqlwin.operators.windows.merging import frames_of, windows_of
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Aligned, Hop, Whole
+
+if TYPE_CHECKING:
+    from sqlwin.operators.windows.blocks import Blocks
 
 PANES, MESSAGES = "panes", "messages"
 _AT = "__at"
@@ -139,6 +141,10 @@ class Contents(Folded):
 
     @cached_property
     def _blocks(self) -> Blocks | None:
+        if not isinstance(self.window, Hop) or self.window.tumbles:
+            return None
+        from sqlwin.operators.windows.blocks import blocks_of  # few windows are long
+
         return blocks_of(self.window, self.by.names, self.incremental, self.weighted)
 
     @cached_property
