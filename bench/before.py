@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.data import Data, generated, paired
 from bench.queries import QUERIES, Query, script
-from bench.start import HOME, seconds
+from bench.start.processor import HOME, seconds
 
 ROOT = HOME / "build" / "bench"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.curves_page import AXES, plot
+from bench.curves.page import AXES, plot
 from sqlwin.cli import main
 from sqlwin.timeline.chart import spec
 from tests.docs.blocks import PAGES, REPO, SHELL, blocks

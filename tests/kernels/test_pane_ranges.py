@@ -64,13 +64,15 @@ def test_the_windows_and_what_they_hold(
     assert got.select(expected.columns).rows() == expected.rows()
 
 
-def test_a_long_window_is_merged_of_few_pieces() -> None:
-    """A day by the minute holds 1,440 panes, and each pane is in as many windows."""
-    size, keys, days = 1_440, 3, 2
-    run = np.repeat(np.arange(keys), days * size)
-    pane = np.tile(np.arange(days * size), keys)
-    found = ranges_of(run, pane, Hop(size, 1), size, days * size - 1)
-    assert len(found.end) == keys * size
+SIZE, KEYS, DAYS = 1_440, 3, 2  # minutes of a day
+
+
+def _taken(first: int, last: int) -> int:
+    """Rows that are merged for the days by the minute that end at `first` to `last`."""
+    run = np.repeat(np.arange(KEYS), DAYS * SIZE)
+    pane = np.tile(np.arange(DAYS * SIZE), KEYS)
+    near = (pane >= first - SIZE) & (pane < last)
+    found = ranges_of(run[near], pane[near], Hop(SIZE, 1), first, last)
     taken = 0
 
     def counted(pieces: pl.Series) -> int:
@@ -79,10 +81,24 @@ def test_a_long_window_is_merged_of_few_pieces() -> None:
         return int(pieces.sum())
 
     merge = [pl.col("n").map_batches(counted, pl.Int64, returns_scalar=True)]
-    rows = merged(pl.DataFrame({"n": np.ones(len(pane), dtype=np.int64)}), run, found.frames, merge)
-    assert rows["n"].to_list() == [size] * keys * size
-    pairs_of_panes, pieces_of_a_window = 2 * len(pane), 2 * size.bit_length()
-    assert taken <= pairs_of_panes + pieces_of_a_window * len(rows)
+    ones = pl.DataFrame({"n": np.ones(near.sum(), dtype=np.int64)})
+    rows = merged(ones, run[near], found.frames, merge)
+    assert rows["n"].to_list() == [SIZE] * KEYS * (last - first + 1)
+    return taken
+
+
+def test_a_long_window_is_merged_of_few_pieces() -> None:
+    """A day by the minute holds 1,440 panes, and each pane is in as many windows."""
+    pairs_of_panes, pieces_of_a_window = 2 * KEYS * DAYS * SIZE, 2 * SIZE.bit_length()
+    assert _taken(SIZE, DAYS * SIZE - 1) <= pairs_of_panes + pieces_of_a_window * KEYS * SIZE
+
+
+def test_what_all_windows_of_a_key_hold_is_merged_once() -> None:
+    """Of days that end within an hour 23 hours are one piece; hours are cut on both sides of it."""
+    hour, day = 60, SIZE
+    panes, pairs_of_edges = KEYS * (day + hour), 2 * KEYS * 2 * hour
+    pieces_of_a_window = 1 + hour.bit_length()  # half of them at most, on average, on each side
+    assert _taken(day, day + hour - 1) <= panes + pairs_of_edges + pieces_of_a_window * KEYS * hour
 
 
 def test_no_panes_have_no_windows() -> None:

@@ -1,4 +1,4 @@
-"""The wavelet matrix, sums of firsts, chunks and lists against a scan."""
+"""Wavelet matrices, sums of firsts, chunks and lists against a scan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlwin.kernels import wavelet
+from sqlwin.kernels import digits, wavelet
+from sqlwin.kernels.digits import Digits, searchable
 from sqlwin.kernels.firsts import blocks_of, sums_below
 from sqlwin.kernels.folds.full_state.quantiles import as_written, place, place_between
 from sqlwin.kernels.frames import Frames
@@ -29,8 +30,8 @@ def frames_over(draw: st.DrawFn, rows: int) -> Frames:
     return Frames(ints([p[0] for p in pairs]), ints([p[1] for p in pairs]))
 
 
-@given(st.data(), CODES, st.integers(1, 5))
-def test_smallest_and_below(data: st.DataObject, codes: list[int], chunk: int) -> None:
+@given(st.data(), CODES, st.integers(1, 5), st.integers(1, digits.WIDEST))
+def test_smallest_and_below(data: st.DataObject, codes: list[int], chunk: int, width: int) -> None:
     frames = data.draw(frames_over(len(codes)))
     matrix = Wavelet(ints(codes))
     matrix._check(ints(codes))
@@ -43,9 +44,18 @@ def test_smallest_and_below(data: st.DataObject, codes: list[int], chunk: int) -
     some = [n for n, piece in enumerate(pieces) if piece]
     k = [data.draw(st.integers(0, len(pieces[n]) - 1)) for n in some]
     held = Frames(frames.lo[some], frames.hi[some]) if some else Frames(ints([]), ints([]))
-    assert matrix.smallest(held, ints(k)).tolist() == [
-        pieces[n][at] for n, at in zip(some, k, strict=True)
-    ]
+    smallest = [pieces[n][at] for n, at in zip(some, k, strict=True)]
+    for searched in (matrix, Digits(ints(codes), width)):
+        assert searched.smallest(held, ints(k)).tolist() == smallest
+
+
+def test_few_long_frames_are_searched_by_digits() -> None:
+    codes = np.arange(10_000)
+    assert isinstance(searchable(codes, len(codes)), Wavelet)
+    few = searchable(codes, 10)
+    assert isinstance(few, Digits)
+    assert len(few.levels) == 2
+    assert len(searchable(codes, 0).levels) == 2
 
 
 @given(st.data(), st.lists(st.integers(0, 4), max_size=40))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.kernels import pane_ranges
+from sqlwin.operators.windows import blocks
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.policies import Early, Late
 from sqlwin.schema import TS
@@ -82,11 +83,26 @@ def admitted(rows: pl.DataFrame, driven: Driven, retain: int | None) -> pl.DataF
     )
 
 
-@given(operators(), steps(), st.booleans(), st.sampled_from([0, pane_ranges.OVERLAP]))
+SIZES = [(blocks.LONG, blocks.IN_A_WINDOW), (1, 1), (1, 2), (1, 4)]
+"""Panes of a window of which blocks are made, and how many of these."""
+
+
+@given(
+    operators(),
+    steps(),
+    st.booleans(),
+    st.sampled_from([0, pane_ranges.OVERLAP]),
+    st.sampled_from(SIZES),
+)
 def test_each_call_emits_what_the_reference_emits(
-    operator: WindowAggregator, taken: list[Step], restarts: bool, overlap: int
+    operator: WindowAggregator,
+    taken: list[Step],
+    restarts: bool,
+    overlap: int,
+    sizes: tuple[int, int],
 ) -> None:
-    with patch.object(pane_ranges, "OVERLAP", overlap):
+    of_blocks = patch.multiple(blocks, LONG=sizes[0], IN_A_WINDOW=sizes[1])
+    with patch.object(pane_ranges, "OVERLAP", overlap), of_blocks:
         _same(operator, taken, restarts)
 
 

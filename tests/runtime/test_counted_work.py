@@ -136,6 +136,25 @@ def test_work_of_ten_batches(kind: str, counts: Counter[str]) -> None:
     assert not more
 
 
+def test_a_batch_reads_of_a_day_by_the_minute_what_is_beside_its_blocks(
+    counts: Counter[str],
+) -> None:
+    """A window of 1,440 panes is read as 31 blocks of 45, of which a new one comes now and then."""
+    day = f"""{ONE} SELECT window_end, COUNT(*) AS n, SUM(v) AS total
+        FROM HOP(TABLE a, DESCRIPTOR(ts), {MINUTE}, INTERVAL '1' DAY) GROUP BY window_end"""
+    minutes = pl.DataFrame({"k": 1, "v": range(1_600)}).with_columns(
+        ts=pl.lit(BEGIN).dt.replace_time_zone("UTC") + pl.duration(minutes=pl.col("v"))
+    )
+    query = EmbeddedQuery(script(day), blobs=DictBlobs(), token="first")
+    query.push("a", minutes[:1_500])
+    counts.clear()
+    for minute in minutes[1_500:].iter_slices(1):
+        query.push("a", minute)
+    query.commit()
+    assert query.results().num_rows == 1_599
+    assert counts["rows scan"] <= 100 * 2 * 45
+
+
 def _pushes(kind: str, monkeypatch: pytest.MonkeyPatch, count: int, size: int = 1) -> int:
     """Queries of Polars for so many pushes of one row, or of `size`, after ten rows."""
     queries = 0

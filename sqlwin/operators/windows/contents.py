@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -57,6 +57,9 @@ from sqlwin.operators.windows.merging import Presence, frames_of, windows_of
 from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Aligned, Hop, Whole
+
+if TYPE_CHECKING:
+    from sqlwin.operators.windows.blocks import Blocks
 
 PANES, MESSAGES = "panes", "messages"
 _AT = "__at"
@@ -121,6 +124,8 @@ class Contents(Folded):
         return pl.concat([panes, less])
 
     def put(self, batch: pl.DataFrame, panes: pl.DataFrame, stores: Stores) -> None:
+        if stores.blocks and self._blocks is not None:
+            self._blocks.forget(panes, stores)
         stores[PANES].put(panes)
         self.put_back(batch, stores)
 
@@ -139,6 +144,14 @@ class Contents(Folded):
         return batch.join(there, on=list(POSITION), how="anti").unique(POSITION)
 
     @cached_property
+    def _blocks(self) -> Blocks | None:
+        if not isinstance(self.window, Hop) or self.window.tumbles:
+            return None
+        from sqlwin.operators.windows.blocks import blocks_of  # few windows are long
+
+        return blocks_of(self.window, self.by.names, self.incremental, self.weighted)
+
+    @cached_property
     def _panes_of(self) -> Lifting:
         return Lifting(self.by, self.window, self.incremental)
 
@@ -152,7 +165,11 @@ class Contents(Folded):
         self, closed: int, watermark: int, stores: Stores, keys: pl.DataFrame | None = None
     ) -> pl.DataFrame:
         """The windows with closed < end <= watermark that hold a row, merged; of some keys."""
-        panes = stores[PANES].scan(*span_of(self.window, closed + 1, watermark), keys)
+        store = stores[PANES]
+        if self._blocks is None or keys is not None or stores.ttl is not None:
+            panes = store.scan(*span_of(self.window, closed + 1, watermark), keys)
+        else:
+            panes = self._blocks.read(closed, watermark, stores, store)
         return self._windows(panes, closed + 1, watermark)
 
     def within(self, query: StateQuery, stores: Stores) -> pl.DataFrame:

@@ -123,7 +123,7 @@ def frames_of(
 
     windows: `by` and `__end`; of one that holds no row the frame is empty.
     """
-    in_time = rows.sort(POSITION)
+    in_time = _by_position(rows)
     order, runs = runs_of(in_time, by)
     ordered = in_time[order]
     begins = np.flatnonzero(np.diff(runs, prepend=-1))
@@ -134,6 +134,18 @@ def frames_of(
     start = windows.select(start_of(pl.col(WINDOW_END), window)).to_series().to_numpy()
     lo = halved(lo, hi, lambda at: ts[at] < start)
     return ordered, Frames(lo, halved(lo, hi, lambda at: ts[at] < end))
+
+
+def _by_position(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a store are in order: to see it takes a fraction of what it takes to sort them."""
+    tied = np.arange(1, len(rows))
+    for name in POSITION:
+        column = rows[name].to_numpy()
+        now, before = column[tied], column[tied - 1]
+        if (now < before).any():
+            return rows.sort(POSITION)
+        tied = tied[now == before]
+    return rows
 
 
 def runs_of(rows: pl.DataFrame, by: Sequence[str]) -> tuple[Ints, Ints]:

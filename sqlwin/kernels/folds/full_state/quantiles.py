@@ -14,7 +14,8 @@ Of n ascending values, NaN the greatest, counted from 0, a fraction p means
 p is the decimal that was written: 0.07 of 100 is place 6, though 0.07 * 100 > 7 in
 floats. ORDER BY … DESC counts places from the greatest. Several fractions give a list.
 
-Over frames, a wavelet matrix over the ranks answers all of them at once.
+Over frames, a wavelet matrix over the ranks answers all of them at once; over few long ones, one
+of digits.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.kernels.digits import Digits, searchable
 from sqlwin.kernels.folds.full_state.base import Kept
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import listed, opened
@@ -51,9 +53,9 @@ class Quantile(Kept):
     def slide(self, rows: pl.DataFrame, frames: Frames) -> pl.Series:
         values, inner = self.values(rows, frames)
         codes, distinct = ranked(values)
-        return self._all(Wavelet(codes), distinct, inner)
+        return self._all(searchable(codes, len(inner)), distinct, inner)
 
-    def _all(self, codes: Ascending | Wavelet, distinct: pl.Series, frames: Frames) -> pl.Series:
+    def _all(self, codes: Searchable, distinct: pl.Series, frames: Frames) -> pl.Series:
         fractions = self.call.params or (0.5,)
         found = [self._one(codes, distinct, frames, as_written(p)) for p in fractions]
         if not pa.types.is_list(self.call.type):
@@ -61,7 +63,7 @@ class Quantile(Kept):
         return lists_by_row(found, frames.lo < frames.hi).alias(self.call.name)
 
     def _one(
-        self, codes: Ascending | Wavelet, distinct: pl.Series, frames: Frames, p: Fraction
+        self, codes: Searchable, distinct: pl.Series, frames: Frames, p: Fraction
     ) -> pl.Series:
         some = frames.lo < frames.hi
         held = Frames(frames.lo[some], frames.hi[some])
@@ -73,12 +75,14 @@ class Quantile(Kept):
         return spread(found.cast(self._dtype), some)
 
     def _mixed(
-        self, codes: Ascending | Wavelet, distinct: pl.Series, held: Frames, k: Ints, rest: Floats
+        self, codes: Searchable, distinct: pl.Series, held: Frames, k: Ints, rest: Floats
     ) -> pl.Series:
         doubles = distinct.cast(pl.Float64)
         last = held.hi - held.lo - 1
-        low = doubles.gather(codes.smallest(held, k)).to_numpy()
-        high = doubles.gather(codes.smallest(held, np.minimum(k + (rest > 0), last))).to_numpy()
+        both = Frames(np.append(held.lo, held.lo), np.append(held.hi, held.hi))
+        places = np.append(k, np.minimum(k + (rest > 0), last))
+        found = doubles.gather(codes.smallest(both, places)).to_numpy()
+        low, high = found[: len(held)], found[len(held) :]
         near, far = (high, low) if self._down else (low, high)
         way = 1 - rest if self._down else rest
         with np.errstate(invalid="ignore", over="ignore"):
@@ -112,6 +116,9 @@ class Ascending:
         owner = np.repeat(np.arange(len(self.frames)), self.frames.hi - self.frames.lo)
         ascending: Ints = np.sort(owner * span + self.codes)[frames.lo + k] % span
         return ascending
+
+
+Searchable = Ascending | Wavelet | Digits
 
 
 def as_written(p: float) -> Fraction:

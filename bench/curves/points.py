@@ -1,36 +1,22 @@
-"""What a row costs as windows become longer, keys more, batches larger, rows later, keys uneven.
+"""The curves, and one point of a curve, measured in this process.
 
-    python -m bench.curves [--scale 0.25] [--curves hop range-keys …] [--runs 3]
-    python -m bench.curves --write-docs     # the last result into docs/scaling.md, with its plots
-
-On a curve one thing is varied and all else is held. Each point is a process of its own, in which
-rows are pushed in process, with state in memory. Counted are the seconds of its processor over
-the second half of the rows; they are given as nanoseconds a row, and as ratios to the least point
-of the curve: machines differ, ratios less. Of several runs the least counts.
+Rows are pushed in process, with state in memory. Counted are the seconds of the processor over the
+second half of the rows, when windows have their whole length in the past.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 import sqlwin
 
-HOME = Path(__file__).parents[1]
-RESULT = HOME / "build" / "bench" / "curves.json"
 MINUTE, HOUR = 60, 3_600
-THREADS = {"POLARS_MAX_THREADS": "1"}
 START_US = 1_704_067_200_000_000  # 2024-01-01T00:00:00Z
 STREAM = """CREATE STREAM {name} (k BIGINT, v BIGINT, ts TIMESTAMP,
   WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND);"""
@@ -209,48 +195,3 @@ def point(name: str, at: int, scale: float) -> Point:
         used = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_024
     return Point(varied, used / counted * 1e9, emitted / counted, peak)
-
-
-def measured(name: str, scale: float, runs: int) -> list[Point]:
-    """Each point in processes of its own, in turns; the least of its runs."""
-    found: list[list[Point]] = []
-    for _ in range(runs):
-        for at in range(len(CURVES[name].points)):
-            command = [sys.executable, "-m", "bench.curves", "--point", name, str(at), str(scale)]
-            made = subprocess.check_output(command, cwd=HOME, env={**os.environ, **THREADS})
-            if at == len(found):
-                found.append([])
-            found[at].append(Point(**json.loads(made)))
-    return [min(points, key=lambda each: each.ns) for points in found]
-
-
-def main(arguments: list[str]) -> None:
-    asked = argparse.ArgumentParser(prog="python -m bench.curves")
-    asked.add_argument("--scale", type=float, default=1.0, help="of the rows of each point")
-    asked.add_argument("--runs", type=int, default=3)
-    asked.add_argument("--curves", nargs="+", default=list(CURVES), choices=list(CURVES))
-    asked.add_argument("--write-docs", action="store_true")
-    asked.add_argument("--point", nargs=3, help=argparse.SUPPRESS)
-    given = asked.parse_args(arguments)
-    if given.point:
-        name, at, scale = given.point
-        print(json.dumps(asdict(point(name, int(at), float(scale)))))
-        return
-    known: dict[str, list[dict[str, float]]] = {}
-    if RESULT.exists():
-        known = json.loads(RESULT.read_text(encoding="utf-8"))
-    if not given.write_docs:
-        for name in given.curves:
-            points = measured(name, given.scale, given.runs)
-            known[name] = [asdict(each) for each in points]
-            print(name, *(f"{each.varied:,}: {each.ns:,.0f} ns" for each in points), flush=True)
-            RESULT.parent.mkdir(parents=True, exist_ok=True)
-            RESULT.write_text(json.dumps(known, indent=1), encoding="utf-8")
-        return
-    from bench.curves_page import write  # draws, which a point does not
-
-    write({name: [Point(**each) for each in points] for name, points in known.items()})
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

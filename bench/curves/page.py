@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import altair as alt
 import polars as pl
 
-from bench.curves import CURVES, HOME, Point
+from bench.curves.points import CURVES, Point
 
-PAGE = HOME / "docs" / "scaling.md"
-PICTURES = HOME / "docs" / "pictures"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "scaling.md"
+PICTURES = DOCS / "pictures"
 BEGIN, END = "<!-- curves: python -m bench.curves --write-docs -->", "<!-- end of curves -->"
 AXES = {
     "length": "The length of a window",

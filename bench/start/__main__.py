@@ -3,7 +3,8 @@
 `--pushes` leaves out all but the small pushes.
 Each command runs in a process of its own, in turn with the others and with those of the other
 checkout, so that a machine that becomes slower becomes so for all. Figures are medians of seconds
-of the processor (user and system) of the process; rates of pushes are those of `bench.pushes`.
+of the processor (user and system) of the process; rates of pushes are those of
+`bench.start.pushes`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-HOME = Path(__file__).parents[1]
+from bench.start.processor import HOME, seconds
+
 QUERY = str(HOME / "queries" / "departures_per_hour.sql")
 TEN_ROWS = """
 import sqlwin
@@ -40,25 +42,11 @@ COMMANDS = {
 }
 
 
-def seconds(checkout: Path, arguments: list[str]) -> float:
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=checkout,  # which Python looks in first
-        env={**os.environ, "PYTHONPATH": str(checkout)},
-        stdout=subprocess.DEVNULL,
-    )
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{arguments[:4]} of {checkout} failed")
-    return used.ru_utime + used.ru_stime
-
-
 def pushes(checkout: Path) -> dict[str, dict[str, float]]:
     """Rows a second by query and size; the bench is this one, the engine that of the checkout."""
     found: dict[str, dict[str, float]] = json.loads(
         subprocess.check_output(
-            [sys.executable, str(HOME / "bench" / "pushes.py")],
+            [sys.executable, str(Path(__file__).with_name("pushes.py"))],
             cwd=checkout,
             env={**os.environ, "PYTHONPATH": str(checkout)},
         )

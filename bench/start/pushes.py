@@ -1,4 +1,4 @@
-"""Pushes of 1, 10, 100 and 10,000 rows in process: `python -m bench.pushes`, one JSON line.
+"""Pushes of 1, 10, 100 and 10,000 rows in process: `python -m bench.start.pushes`, one JSON line.
 
 Seconds are the processor's, of this process: on a machine that others use, too, they say more than
 those of a clock. The ratio of a small push to a large one is of one run.

@@ -1,5 +1,5 @@
 """Ten rows on Spark from the start of the process to its end, and the same query in plain PySpark:
-`python -m bench.spark_start [--before CHECKOUT] [--runs N]`, a table in Markdown.
+`python -m bench.start.spark [--before CHECKOUT] [--runs N]`, a table in Markdown.
 
 Each runs in a process of its own, in turn with the others. Seconds are medians: of the clock until
 the command has ended, and of the processors (user and system) of all its processes, JVM and Python
@@ -19,7 +19,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-HOME = Path(__file__).parents[1]
+HOME = Path(__file__).parents[2]
 SCRIPT = """
 CREATE STREAM a (k BIGINT, v BIGINT, ts TIMESTAMP, WATERMARK FOR ts AS ts)
 WITH (connector = 'files', path = 'rows', format = 'csv');
@@ -61,7 +61,7 @@ def seconds(checkout: Path, arguments: list[str], folder: Path) -> tuple[float, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.spark_start")
+    parser = argparse.ArgumentParser(prog="python -m bench.start.spark")
     parser.add_argument("--before", type=Path, help="another checkout, to compare with")
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
