@@ -137,25 +137,24 @@ def _of_join(plan: Node, join: Join, hint: Lengths | None, settings: Mapping[str
 
 
 def _endless(window: Window) -> bool:
-    """Whether no window of time bounds the state: that of OVER, of a key, of the first n, and
-    of each key what is measured in messages."""
+    """Whether no window of time bounds the state: that of OVER, of a key, of the first n, of
+    matches without WITHIN, and of each key what is measured in messages."""
+    if isinstance(window, MatchRecognize):
+        return window.within is None
     if isinstance(window, WindowRank):
         return False
     if isinstance(window, WindowAggregate):
         return isinstance(window.window, Whole) or keeps_keys(window)
     if isinstance(window, TopN):
         return True
-    if isinstance(window, WindowedRelation | MatchRecognize):
-        return False  # what leaves it says the window, or WITHIN
+    if isinstance(window, WindowedRelation):
+        return False  # what leaves it says the window
     frames = [call.frame.in_time for call in window.calls]
     ends = [end for frame in frames for end in (frame.preceding, frame.following)]
     return window.timeless or None in ends or keeps_keys(window)
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:
-    if isinstance(window, MatchRecognize):
-        message = "a TTL of MATCH_RECOGNIZE is not supported yet"
-        raise QueryError(message, legal="WITHIN INTERVAL '1' HOUR, and RETAIN")
     if isinstance(window, WindowedRelation):
         message = "a TTL of a window by itself: its rows are kept until they leave it"
         raise QueryError(message, legal="a shorter window, or no TTL")
