@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sqlwin.instants import START
 from sqlwin.windows import Unit
-from sqlwin.windows.joins import JoinWindow
+from sqlwin.windows.joins import AsOf, JoinWindow
 from tests.support.operators.driving import records
 from tests.support.operators.joining import agree
 from tests.support.operators.joins import (
@@ -54,3 +55,19 @@ def test_each_call_of_an_asof_join_emits_what_the_definition_emits(
     operator: Fast, taken: list[Step], restarts: bool
 ) -> None:
     agree(operator, taken, restarts)
+
+
+@given(st.sampled_from([">=", ">"]), st.sampled_from(KINDS[:2]), steps(), st.sampled_from([1, 2]))
+def test_retain_rows_of_an_asof_join_that_looks_back_changes_nothing_of_rows_that_it_takes(
+    op: str, kind: str, taken: list[Step], rows: int
+) -> None:
+    every, newest = (Joined(join(AsOf(op), kind, retain=None, retain_rows=n)) for n in (None, rows))
+    source, watermark = Source(every.operator), 0
+    for step in taken:
+        left, right = newest.unexpired(source.batch(step, watermark, START))
+        watermark += step.watermark
+        found, expected = (
+            records(each.step(left, right, 0, watermark), [*each.operator.output])
+            for each in (newest, every)
+        )
+        assert found == expected

@@ -49,6 +49,7 @@ from sqlwin.sql.relations.relation import Lengths, Relation
 from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast
 from sqlwin.windows.group import Whole
+from sqlwin.windows.joins import AsOf
 
 ONCE = "a static table is read once, so what a TTL took of it would never come again"
 
@@ -170,6 +171,9 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
         raise QueryError(message, legal="RETAIN a duration, or no TTL")
     if not isinstance(window, Join) or window.policy.retain_rows is None:
         return
+    if isinstance(window.match, AsOf):
+        message = "RETAIN n ROWS of an ASOF JOIN with a TTL: what keeps the nearest row may expire"
+        raise QueryError(message, legal="RETAIN a duration, or no TTL")
     if any(changing(side) for side in (window.left, window.right)):
         message = (
             "RETAIN n ROWS of a join with a TTL, of an input whose rows may be retracted: "
