@@ -264,8 +264,8 @@ def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
 
 
 def whole(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame for a left join: in one chunk if it has maps, for of several Polars 2.1 panics, on
-    either side.
+    """The frame for a left join by one column: in one chunk if it has maps, for of several Polars
+    2.1 panics, on either side. By several columns it does not.
 
     >>> import polars as pl
     >>> import pyarrow as pa

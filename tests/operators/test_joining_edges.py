@@ -182,7 +182,7 @@ def test_the_message_key_is_that_of_the_table(
         ({"match": window(0, 5), "kind": "outer"}, "a join is one of inner, left"),
         ({"match": AsOf(">="), "kind": "full"}, "inner or left, got full"),
         ({"match": window(0, 5, Unit.ROWS), "retain_rows": 2}, "RETAIN"),
-        ({"match": AsOf(">="), "retain_rows": 2}, "RETAIN"),
+        ({"match": AsOf(">="), "retain_rows": 2, "weighted": True}, "RETAIN"),
     ],
 )
 def test_what_no_join_can_be_is_refused(options: dict[str, Any], wrong: str) -> None:

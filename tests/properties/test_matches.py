@@ -159,6 +159,29 @@ def test_over_rows_that_are_retracted(text: str, steps: list[Any], host: Host) -
     assert emissions(over, steps, host) == emissions(over, steps, reference)
 
 
+EXPIRING = st.builds(
+    lambda time, update, visibility, cleanup: (
+        f"SET 'state.ttl.time' = '{time}'; SET 'state.ttl.update' = '{update}'; "
+        f"SET 'state.ttl.visibility' = '{visibility}'; SET 'state.ttl.cleanup' = '{cleanup}';"
+    ),
+    st.sampled_from(["processing", "event"]),
+    st.sampled_from(["create-and-write", "read-and-write"]),
+    st.sampled_from(["never-return-expired", "return-expired-if-not-cleaned-up"]),
+    st.sampled_from(["compaction", "timers", "incremental(1, false)", "incremental(2, true)"]),
+)
+
+
+@given(queries(RETAINED), EXPIRING, st.booleans(), STEPS, answering_hosts())
+def test_as_the_reference_where_partitions_expire(
+    text: str, settings: str, retracted: bool, steps: list[Any], host: Host
+) -> None:
+    made = settings + (CHANGING if retracted else "")
+    read = "w" if retracted else "s"
+    hinted = text.replace("SELECT *", f"SELECT /*+ STATE_TTL('{read}' = '7 seconds') */ *")
+    expiring = made + hinted.replace("FROM s ", f"FROM {read} ")
+    assert emissions(expiring, steps, host) == emissions(expiring, steps, reference)
+
+
 def standing(made: list[Counter[Any]]) -> Counter[Any]:
     """The values that stand at the end, by the greatest revision of each row key."""
     last: dict[str, tuple[int, Any]] = {}

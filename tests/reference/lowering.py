@@ -77,7 +77,7 @@ from tests.reference.operator import ReferenceOperator
 
 Window = WindowAggregate | OverAggregate | TopN | WindowedRelation | WindowRank | MatchRecognize
 Inner = WindowAggregate | OverAggregate | TopN | WindowedRelation | MatchRecognize
-Bare = ReferencePresent | ReferenceAtOnce | ReferenceMatches
+Bare = ReferencePresent | ReferenceAtOnce
 Functions = tuple[PythonAggregate, ...]
 
 
@@ -213,7 +213,7 @@ def _kept(query: Query, window: Window, scan: Scan, derives: bool) -> Operator:
 
 def _operator(
     query: Query, window: Window, scan: Scan, derives: bool
-) -> ReferenceOperator | ReferenceTopN | ReferenceRelation | Bare:
+) -> ReferenceOperator | ReferenceTopN | ReferenceMatches | ReferenceRelation | Bare:
     if weighted(window):
         refuse_weighted(window)
     carried = polars_schema(_input(window).schema)

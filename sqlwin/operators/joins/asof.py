@@ -13,7 +13,8 @@ nearest is found anew and compared with the one last emitted.
 
 Invariant: a row that is out is so with its nearest, but for what LATE NEVER keeps silent.
 The nearest of a left row that is kept is kept: looking back, no row is evicted but for a
-newer one that is itself out of retention; looking ahead, both sides are evicted together.
+newer one that is itself out of retention; looking ahead, both sides are evicted together, or by
+key with RETAIN n ROWS (`asof_retention`).
 
 With a TTL rows are forgotten besides. A left row that is out stays so with the right row it
 was emitted with, though that is forgotten, until a nearer one comes. One that waits to be
@@ -35,9 +36,9 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, OLD, SIGN
-from sqlwin.operators.joins.asof_retention import retire
+from sqlwin.operators.joins.asof_retention import Outnumbered, retire
 from sqlwin.operators.joins.base import JoinBase
-from sqlwin.operators.joins.nearest import ANEW, BACK, FOUND, KNOWN, MET, Nearest, window_of
+from sqlwin.operators.joins.nearest import FOUND, KNOWN, MEETS, TAKEN, Nearest, window_of
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.schema import LIVE, OUT, REPLACED, WANTED
 from sqlwin.operators.joins.sides import Arrivals, Columns, Side
@@ -47,7 +48,7 @@ from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
 from sqlwin.windows.joins import AsOf
 
-COMPLETE, MEETS, TAKEN = "__complete", "__meets", "__taken"
+COMPLETE = "__complete"
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,15 @@ class AsOfJoin(JoinBase):
     def repeats(self) -> bool:
         return True
 
+    @property
+    def retains_rows(self) -> bool:
+        return not (self.left.weighted or self.right.weighted or self.nearest.forgets)
+
+    @cached_property
+    def outnumbered(self) -> Outnumbered | None:
+        n = self.policy.retain_rows
+        return None if n is None else Outnumbered(self.nearest, n)
+
     def stores(self) -> list[StoreSpec]:
         words = "what was emitted of each left row"
         known = self.left.record(KNOWN, self.nearest.known, words, self.policy)
@@ -126,18 +136,29 @@ class AsOfJoin(JoinBase):
         return self._tell(judged, lefts.removed, stores, now)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= stores.watermark:
+        if watermark <= stores.watermark and self.outnumbered is None:
             return self.nothing()
-        closed, stores.watermark = stores.watermark, watermark
+        closed, stores.watermark = stores.watermark, max(watermark, stores.watermark)
         since = closed if self.match.backward else START
-        known = self.nearest.valued(self.left.scan(stores, since, watermark), stores)
-        complete = self.nearest.complete(watermark) & ~self.nearest.was_complete(closed)
-        changes = self._shown(known.filter(complete), stores, now)
-        emitted = self.ledger.emit(changes, stores, now)
+        known = self.nearest.valued(self.left.scan(stores, since, stores.watermark), stores)
+        complete = self.nearest.complete(stores.watermark) & ~self.nearest.was_complete(closed)
+        final = known.filter(complete)
+        if self.outnumbered is not None:
+            floors = self.outnumbered.left_floors(known, stores)
+            unmatched = self.outnumbered.below(known.filter(~complete, ~pl.col(FOUND)), floors)
+            final = pl.concat([final, unmatched])
+        emitted = self.ledger.emit(self._shown(final, stores, now), stores, now)
+        if self.outnumbered is not None:
+            self.outnumbered.evict(floors, stores)
         if self.policy.retain is not None:
-            was, horizon = closed - self.policy.retain, watermark - self.policy.retain
+            was, horizon = closed - self.policy.retain, stores.watermark - self.policy.retain
             self.ledger.retire(stores, retire(self.nearest, was, horizon, stores))
         return emitted
+
+    def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        if self.outnumbered is None:
+            return super().horizons(stores, side)
+        return self.outnumbered.horizons(stores, side)
 
     def show_all(self, stores: Stores, now: int) -> pl.DataFrame:
         since = stores.watermark if self.match.backward else START
@@ -199,46 +220,15 @@ class AsOfJoin(JoinBase):
         judged = known.join(emitted, on=on, how="left", maintain_order="left").with_columns(
             pl.col(TAKEN).fill_null(False)
         )
-        self._remember(judged, stores)
+        self.nearest.remember(judged, stores)
         return self.ledger.emit(taken, stores, now)
 
     def _shown(self, known: pl.DataFrame, stores: Stores, now: int) -> pl.DataFrame:
         """Changes that emit rows for the first time."""
         rows = known.filter(~pl.col(OUT), self._results)
         true = (pl.lit(True).alias(name) for name in (WANTED, TAKEN, MEETS))
-        self._remember(rows.with_columns(*true), stores)
+        self.nearest.remember(rows.with_columns(*true), stores)
         return self._change(rows, 1, pl.lit("full"), pl.lit(now, pl.Int64()))
-
-    def _remember(self, rows: pl.DataFrame, stores: Stores) -> None:
-        """Keep what is emitted of rows from now on, if it is `__taken`, and what they have met."""
-        values = {OUT: WANTED, **{OLD + name: name for name in self.right.columns}}
-        known = rows.with_columns(
-            pl.when(TAKEN).then(new).otherwise(old).alias(old) for old, new in values.items()
-        )
-        if self.nearest.forgets:
-            known = self._met(known, stores)
-        stores[KNOWN].put(known.filter(TAKEN).select(*self.nearest.known))
-
-    def _met(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """With what they have met, `__taken` where that is new; to meet another reads both."""
-        places = {OLD + old: new for old, new in marked(self.right).items()}
-        now = {old: pl.when(MEETS).then(new) for old, new in places.items()}
-        other = [expr.ne_missing(pl.col(old)) for old, expr in now.items()]
-        changed = rows.filter(pl.any_horizontal(BACK, ANEW, *other))
-        if stores.sides is not None:
-            stores.sides.note_rows("left", changed)
-            met = changed.filter(MEETS, FOUND).select(
-                pl.col(new).alias(old) for old, new in marked(self.right).items()
-            )
-            stores.sides.note_rows("right", met)
-        ever = pl.col(TAKEN) | pl.any_horizontal(
-            *other, pl.col(MET).fill_null(False) != pl.col(MEETS)
-        )
-        return rows.with_columns(
-            ever.alias(TAKEN),
-            pl.col(MEETS).alias(MET),
-            *(expr.alias(old) for old, expr in now.items()),
-        )
 
     def _as_emitted(self, rows: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
         """Rows with the values they were emitted with."""

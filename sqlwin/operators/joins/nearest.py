@@ -26,7 +26,7 @@ from sqlwin.kernels.joins import nearest as nearest_rows
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.schema import OLD
 from sqlwin.operators.joins.pairing import marked
-from sqlwin.operators.joins.schema import OUT
+from sqlwin.operators.joins.schema import OUT, WANTED
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.schema import TS
 from sqlwin.windows import Unit
@@ -34,6 +34,7 @@ from sqlwin.windows.joins import AsOf, JoinWindow
 
 KNOWN, FOUND = "left_known", "__found"
 MET, BACK, ANEW = "__met", "__back", "__anew"
+MEETS, TAKEN = "__meets", "__taken"
 
 
 def window_of(match: AsOf) -> JoinWindow:
@@ -133,6 +134,37 @@ class Nearest:
             for name, here in names.items()
         ]
         return known.with_columns(*kept, pl.col(FOUND) | stands)
+
+    def remember(self, rows: pl.DataFrame, stores: Stores) -> None:
+        """Keep what is emitted of rows from now on, if it is `__taken`, and what they have met."""
+        values = {OUT: WANTED, **{OLD + name: name for name in self.right.columns}}
+        known = rows.with_columns(
+            pl.when(TAKEN).then(new).otherwise(old).alias(old) for old, new in values.items()
+        )
+        if self.forgets:
+            known = self._having_met(known, stores)
+        stores[KNOWN].put(known.filter(TAKEN).select(*self.known))
+
+    def _having_met(self, rows: pl.DataFrame, stores: Stores) -> pl.DataFrame:
+        """With what they have met, `__taken` where that is new; to meet another reads both."""
+        places = {OLD + old: new for old, new in marked(self.right).items()}
+        now = {old: pl.when(MEETS).then(new) for old, new in places.items()}
+        other = [expr.ne_missing(pl.col(old)) for old, expr in now.items()]
+        changed = rows.filter(pl.any_horizontal(BACK, ANEW, *other))
+        if stores.sides is not None:
+            stores.sides.note_rows("left", changed)
+            met = changed.filter(MEETS, FOUND).select(
+                pl.col(new).alias(old) for old, new in marked(self.right).items()
+            )
+            stores.sides.note_rows("right", met)
+        ever = pl.col(TAKEN) | pl.any_horizontal(
+            *other, pl.col(MET).fill_null(False) != pl.col(MEETS)
+        )
+        return rows.with_columns(
+            ever.alias(TAKEN),
+            pl.col(MEETS).alias(MET),
+            *(expr.alias(old) for old, expr in now.items()),
+        )
 
     def complete(self, closed: int) -> pl.Expr:
         if self.match.backward:

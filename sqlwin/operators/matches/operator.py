@@ -28,14 +28,15 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.instants import END, SECOND, START
+from sqlwin.instants import END, SECOND
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key_at
 from sqlwin.operators.emitter.results import ResultLedger, Results
-from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, OLD, PENDING, STANDS, WORD
+from sqlwin.operators.emitter.schema import FINAL
 from sqlwin.operators.emitter.schema import STORE as RECORDS
 from sqlwin.operators.load import Load, Records, Retained
-from sqlwin.operators.matches.attempts import OLD_OPEN, ROW_PLACE, ROW_TYPES, ROWS, Attempts
+from sqlwin.operators.matches.attempts import ROW_PLACE, ROW_TYPES, ROWS, Attempts
+from sqlwin.operators.matches.emission import Emission
 from sqlwin.operators.matches.eviction import Eviction
 from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.partitions import Partitions
@@ -113,6 +114,10 @@ class PatternMatcher(Results):
     def eviction(self) -> Eviction:
         return Eviction(self.attempts, self.progress, self.ledger, self.policy, self.corrects)
 
+    @cached_property
+    def emission(self) -> Emission:
+        return Emission(self.partitions, self.ledger, self.identity)
+
     @property
     def corrects(self) -> bool:
         return self.policy.late is not Late.NEVER
@@ -179,8 +184,8 @@ class PatternMatcher(Results):
             records = self.resuming.after(changed, records, stores)
         matches, moved = self.attempts.decided(records, SINCE if self.corrects else OPEN, stores)
         if self.corrects:
-            self._correct(matches, moved, stores, now)
-        out = self._close(matches, moved, stores)
+            self.emission.correct(matches, moved, stores, now)
+        out = self.emission.close(matches, moved, stores)
         self.progress.put(moved, stores)
         return out
 
@@ -191,7 +196,7 @@ class PatternMatcher(Results):
         stores.watermark = watermark
         records = self._waiting(closed, watermark, stores)
         matches, moved = self.attempts.decided(records, OPEN, stores)
-        out = self._close(matches, moved, stores)
+        out = self.emission.close(matches, moved, stores)
         self.progress.put(moved, stores)
         self.eviction.evict(closed, stores)
         return out
@@ -201,7 +206,7 @@ class PatternMatcher(Results):
         late = self.ledger.on_end(stores)
         records = self._waiting(stores.watermark, END, stores)
         matches, moved = self.attempts.decided(records, OPEN, stores, ended=True)
-        out = self._close(matches, moved, stores)
+        out = self.emission.close(matches, moved, stores)
         self.progress.put(moved, stores)
         return pl.concat([late, out])
 
@@ -217,63 +222,6 @@ class PatternMatcher(Results):
             return every.head(len(fresh) or len(waiting))
         keys = pl.concat([fresh, waiting.select(self.partition)]).unique(maintain_order=True)
         return self.progress.of(keys, stores, closed)
-
-    # What goes out.
-
-    def _close(self, matches: pl.DataFrame, moved: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Emit what begins where a partition was open and is not any more: `full`."""
-        stand = self._standing(moved, stores)
-        within = self.partitions.between(matches, moved, OLD_OPEN, OPEN)
-        gone = self.partitions.between(stand, moved, OLD_OPEN, OPEN)
-        known, left = self._differing(within, gone, stores)
-        word = pl.lit("full").alias(WORD)
-        new = known.with_columns(word, pl.lit(True).alias(EXISTS))
-        old = left.with_columns(word, pl.lit(False).alias(EXISTS))
-        return self.ledger.send(pl.concat([new, old], how="diagonal"), stores)
-
-    def _correct(
-        self, matches: pl.DataFrame, moved: pl.DataFrame, stores: Stores, now: int
-    ) -> None:
-        """Note what differs of what was and is decided; what is open again waits for that."""
-        stand = self._standing(moved, stores)
-        first = moved.with_columns(
-            pl.when(before(OPEN, OLD_OPEN)).then(new).otherwise(old).alias(f"__first{n}")
-            for n, (new, old) in enumerate(zip(OPEN, OLD_OPEN, strict=True))
-        )
-        until = tuple(f"__first{n}" for n in range(len(OPEN)))
-        known, gone = self._differing(
-            self.partitions.between(matches, first, SINCE, until),
-            self.partitions.between(stand, first, SINCE, until),
-            stores,
-        )
-        changed = pl.concat([known.select(gone.columns), gone])
-        settled = (
-            self.partitions.between(stand, first, SINCE, until)
-            .filter(pl.col(PENDING) > 0)
-            .join(changed, on=list(self.identity), how="anti", nulls_equal=True)
-        )
-        reopened = self.partitions.between(stand, first, OPEN, OLD_OPEN)
-        self.ledger.quiet(pl.concat([settled, reopened.filter(pl.col(PENDING) > 0)]), stores)
-        flags = (pl.lit(1, pl.Int64).alias(ADDED), pl.lit(True).alias(FINAL))
-        self.ledger.on_batch(changed.with_columns(flags), stores, now)
-
-    def _standing(self, moved: pl.DataFrame, stores: Stores) -> pl.DataFrame:
-        """Records of matches of partitions that stand, or wait to."""
-        found = stores[RECORDS].scan(START, END, self.partitions.keys(moved))
-        return found.filter(STANDS | (pl.col(PENDING) > 0))
-
-    def _differing(
-        self, there: pl.DataFrame, records: pl.DataFrame, stores: Stores
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Matches that are not as they stand, with their records, and records of those that stand
-        and are none."""
-        known = self.ledger.known(there, stores)
-        moves = (pl.col(name).ne_missing(pl.col(OLD + name)) for name in self.ledger.kept)
-        differs = known.filter(pl.any_horizontal(~pl.col(STANDS), *moves))
-        gone = records.filter(STANDS).join(
-            there, on=list(self.identity), how="anti", nulls_equal=True
-        )
-        return differs, gone
 
     # What the ledger needs.
 

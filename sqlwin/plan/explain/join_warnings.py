@@ -41,7 +41,8 @@ def join_warnings(join: Join) -> Iterator[str]:
     by_rows = join.policy.retain_rows is not None and join.policy.retain is None
     if by_rows and join.left_keys and len(join.policy.ttls) < 2:
         yield "the last rows of every key are kept, so state grows with keys"
-    if isinstance(join.match, AsOf) and join.match.backward and "right" not in join.policy.ttls:
+    nearest = isinstance(join.match, AsOf) and join.match.backward and not by_rows
+    if nearest and "right" not in join.policy.ttls:
         (stream,) = streams_of(join.right)
         yield f"the newest row of every key of {stream.name} is kept, so state grows with keys"
     if isinstance(join.match, AsOf):

@@ -270,6 +270,8 @@ def _retention(join: Join) -> str:
     """What RETAIN says is of the sides that have an event time."""
     key = "its side and key" if join.left_keys else "its side"
     bounded_ = retention(join.policy, key, _changing(join))
+    if isinstance(join.match, AsOf) and join.policy.retain_rows is not None:
+        bounded_ += ", of a left row on either side"
     timed = [side for side in ("left", "right") if side not in untimed(join)]
     if counts(join):
         rows = f"numbers of {named(join, ordered_sides(join))}"

@@ -75,6 +75,11 @@ def full(node: MatchRecognize) -> str:
 
 def warnings(node: MatchRecognize) -> Iterator[str]:
     """What bounds its state, or does not."""
+    if node.policy.ttl is not None:
+        if node.policy.retain is None or node.within is None:
+            grows = "kept until its TTL is over, so a partition that never rests grows"
+            yield f"all rows of a partition are {grows}"
+        return
     if node.within is None and longest(node.pattern) is None:
         yield "without WITHIN a match may stay open for ever, so state has no bound"
     if node.policy.retain is None:

@@ -7,40 +7,25 @@ own name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import Scan, StaticScan
-from sqlwin.plan.properties.processing_time import is_clock
-from sqlwin.plan.properties.times import preferred
-from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.joins.last_rows import LastRows, is_last, last_rows
-from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
-from sqlwin.sql.joins.slides import Slides, refuse_more, slides
-from sqlwin.sql.joins.stays import Staying, staying, windowless
-from sqlwin.sql.relations.relation import JoinSide, Relation, candidates, timed_as_clock
+from sqlwin.sql.joins.compared_times import as_compared, compared_columns, time_column
+from sqlwin.sql.joins.input_windows import Shape, alike, shaped, span_of
+from sqlwin.sql.joins.last_rows import LastRows
+from sqlwin.sql.joins.sessions import Sessioned
+from sqlwin.sql.joins.slides import Slides
+from sqlwin.sql.joins.stays import Staying, staying
+from sqlwin.sql.relations.relation import JoinSide, Relation, candidates
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
-from sqlwin.sql.sources.from_clause import (
-    Bind,
-    Known,
-    event_time,
-    of_rows,
-    read,
-    stream_time,
-    timed,
-)
+from sqlwin.sql.sources.from_clause import Bind, Known, of_rows, read, stream_time
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.window import Window, of_spec
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
 from sqlwin.windows.stays import Stay
-
-Shape = Frame | Sessioned | LastRows | Slides | Staying
-LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (ROWS 3 PRECEDING)"
 
 
 @dataclass(frozen=True)
@@ -91,16 +76,16 @@ def inputs(
         joined = zip(relations[1:], source.joins, strict=True)
         relations[1:] = [_settled(relation, join, known) for relation, join in joined]
     runs = (where, *(run for join in source.joins for run in (join.on, join.match)))
-    compared = _compared([run for run in runs if run is not None])
-    relations = [_meant(relation, compared) for relation in relations]
-    spans = [_span(each) for each in given]
+    compared = compared_columns([run for run in runs if run is not None])
+    relations = [as_compared(relation, compared) for relation in relations]
+    spans = [span_of(each) for each in given]
     relations[0] = _first(relations, spans[0])
     windowed = [
-        staying(r, each, span) if changes else _windowed(r, each)
+        staying(r, each, span) if changes else shaped(r, each)
         for r, each, span in zip(relations, given, spans, strict=True)
     ]
     if not changes:
-        _alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
+        alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
     several = sum(not isinstance(r.base, StaticScan) for r, _ in windowed) > 1
     counted = several and any(f is not None and f.unit is Unit.ROWS for _, f in windowed)
     if several and not counted:
@@ -117,10 +102,6 @@ def inputs(
     ]
 
 
-def _span(source: ast.From) -> Span:
-    return source.source.span if source.alias is None else source.alias.span
-
-
 def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | None) -> Relation:
     value = source.source
     if isinstance(value, ast.WindowCall):
@@ -133,7 +114,7 @@ def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | 
         relation = _unnested(relation, source, known)
     relation = limited(relation, where)
     if source.as_of is not None:
-        relation = versions(relation, _span(source))
+        relation = versions(relation, span_of(source))
     relation = derived(relation, known)
     if source.as_of is not None and not at:
         message = "FOR SYSTEM_TIME AS OF stands behind what is joined"
@@ -171,105 +152,7 @@ def _unnested(relation: Relation, source: ast.From, known: Known) -> Relation:
         message = "a window, or a version, is of rows, and UNNEST beside it makes others"
         legal = "a query in FROM with the UNNEST, and the window over it"
         raise QueryError(message, source.unnests[0].function.span, legal=legal)
-    return unnested(of_rows(relation, _span(source)), source.unnests, known)
-
-
-# --- windows --------------------------------------------------------------------------
-
-
-def _windowed(relation: Relation, source: ast.From) -> tuple[Relation, Shape | None]:
-    """With the event time that its window names; a window without bound is none."""
-    spec = source.window
-    if spec is None:
-        return relation, None
-    if isinstance(spec, ast.KsqlWindow):
-        message = "rows of a window are joined as a query in FROM"
-        raise QueryError(message, spec.span, legal=f"FROM TUMBLE(…) a JOIN …; {LEGAL_WINDOW}")
-    if isinstance(relation.base, StaticScan):
-        raise windowless(spec.span)
-    if is_last(spec):
-        ts = event_time(spec.order) if spec.order else None
-        made = timed(relation, Window(spec.span, frame=Frame(Unit.RANGE, 0), ts=ts))
-        return made, last_rows(made, spec)
-    if spec.partition and spec.session is None:
-        message = "a window of a join is not partitioned: its condition says which rows pair"
-        raise QueryError(message, spec.partition[0].span, legal=LEGAL_WINDOW)
-    window = of_spec(spec)
-    ts = event_time(spec.order) if spec.order else None
-    if window.session is not None:
-        shape = sessioned(relation, spec, window)
-        return timed(relation, replace(window, ts=ts)), shape
-    slide = slides(window)
-    if slide is not None:
-        return timed(relation, replace(window, ts=ts)), slide
-    assert window.frame is not None
-    made = timed(relation, replace(window, ts=ts))
-    return made, window.frame if window.frame.preceding is not None else None
-
-
-def _alike(
-    frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
-) -> None:
-    """All in RANGE or, of two streams, all in ROWS; a window that advances, too, is of two.
-
-    Static tables may be looked up behind them. Of one stream no window has an effect.
-    """
-    static = [isinstance(relation.base, StaticScan) for relation in relations]
-    streams = static.count(False)
-    two = streams == 2 and not static[1]
-    if streams < 2:
-        return
-    for frame, each in zip(frames, given, strict=True):
-        if isinstance(frame, Slides) and not two:
-            refuse_more(frame, _span(each))
-    given_windows = [
-        (f.unit, each.window) for f, each in zip(frames, given, strict=True) if f is not None
-    ]
-    if any(isinstance(frame, Sessioned) for frame in frames):
-        _refuse_unbounded(frames[:2], given, relations)
-    rows = [window for unit, window in given_windows if unit is Unit.ROWS and window is not None]
-    if rows and len(rows) < len(given_windows):
-        message = "one window of this join counts messages, another one time"
-        raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
-    if rows:
-        _numbered(rows[0].span, given, relations, streams)
-
-
-def _numbered(
-    span: Span, given: Sequence[ast.From], relations: Sequence[Relation], streams: int
-) -> None:
-    """QueryError where a window in ROWS does not number the rows of both its inputs."""
-    for relation in relations:
-        _one_partition(relation, span)
-    if streams > 2:
-        message = (
-            f"a window in ROWS joins two streams or results, and here are {streams}: a pair of the"
-            " first two has neither a number nor an event time, by which the next could count it"
-        )
-        legal = (
-            "(SELECT … FROM a JOIN b WITHIN 1 HOUR …) ab OVER (ORDER BY ts ROWS 3 PRECEDING) JOIN c"
-        )
-        raise QueryError(message, span, legal=f"a window in RANGE; {legal}")
-    if isinstance(relations[1].base, StaticScan):
-        message = "a window in ROWS joins two streams or results, and static tables after them"
-        raise QueryError(message, span, legal="a window in RANGE")
-    for relation, each in zip(relations[:2], given, strict=False):
-        if relation.stream is None or (relation.stream.of and relation.stream.ts is None):
-            name = relation.names[0] if relation.names else "this input"
-            message = (
-                f"{name} has no event time, by which a window in ROWS numbers rows of a result"
-            )
-            raise QueryError(message, _span(each), legal="a window in RANGE")
-
-
-def _refuse_unbounded(
-    frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
-) -> None:
-    """A window without bound is none, but beside sessions, where it would be another join."""
-    for frame, each, relation in zip(frames, given, relations, strict=False):
-        if frame is None and isinstance(each.window, ast.Spec):
-            name = relation.names[0] if relation.names else "this input"
-            raise unbounded(name, each.window)
+    return unnested(of_rows(relation, span_of(source)), source.unnests, known)
 
 
 def _filtered(relation: Relation, known: Known) -> Relation:
@@ -277,25 +160,13 @@ def _filtered(relation: Relation, known: Known) -> Relation:
     stream = relation.stream
     if stream is None or not stream.of or relation.predicate is None:
         return relation
-    made, ts = result(relation, known), _time(relation)
+    made, ts = result(relation, known), time_column(relation)
     if ts is None or made.stream is None or ts not in candidates(made.stream):
         return made
     return replace(made, base=Scan(timed_as(made.stream, ts)))
 
 
-def _one_partition(relation: Relation, span: Span) -> None:
-    """The messages of both streams are numbered, whichever has the window."""
-    stream = relation.stream
-    count = "1" if stream is None else dict(stream.options).get("partitions", "1")
-    if stream is not None and int(count) > 1:
-        message = (
-            f"{stream.name} has {count} partitions, and their messages have no order "
-            "between them in which to be numbered"
-        )
-        raise QueryError(message, span, legal="a window in RANGE")
-
-
-# --- names ----------------------------------------------------------------------------
+# --- names --------------------------------------------------------------------------
 
 
 def _names(
@@ -352,50 +223,4 @@ def _input(
     stay = shape.of(side) if isinstance(shape, Staying) else None
     called_ = relation.names[0] if relation.names else name
     more = (session, last, step, stay, tuple(others), called_)
-    return Input(renamed, side, _time(renamed), frame, as_of, span, *more)
-
-
-def _time(relation: Relation) -> str | None:
-    stream = relation.stream
-    for name, tree, _ in relation.columns:
-        if stream is not None and isinstance(tree, exp.Column) and tree.name == stream.ts:
-            return name
-    return None
-
-
-# --- which event time -----------------------------------------------------------------
-
-_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
-
-
-def _meant(relation: Relation, compared: Sequence[exp.Column]) -> Relation:
-    """A stream by the event time that conditions compare, where they do: any of a derived one, and
-    processing time of one that is declared."""
-    stream = relation.stream
-    if stream is None or relation.versions is not None:
-        return relation
-    found = [tree.name for tree in _columns(relation, compared)]
-    if not stream.of:
-        clock = next((name for name in found if is_clock(stream, name)), None)
-        if clock is None or stream.ts in found:
-            return relation
-        return replace(relation, base=Scan(timed_as_clock(stream, clock)))
-    timed = [name for name in found if name in candidates(stream)]
-    best = preferred(stream, timed) if timed else None
-    return relation if best is None else replace(relation, base=Scan(timed_as(stream, best)))
-
-
-def _columns(relation: Relation, compared: Sequence[exp.Column]) -> Iterator[exp.Column]:
-    """Those of its stream that are compared."""
-    lower = [name.lower() for name in relation.names]
-    for node in compared:
-        name = relation.find(node.name) if node.table.lower() in ("", *lower) else None
-        tree = None if name is None else relation.expression(name)
-        if isinstance(tree, exp.Column):
-            yield tree
-
-
-def _compared(conditions: Sequence[ast.Run]) -> list[exp.Column]:
-    trees = (parsed(run) for run in conditions)
-    nodes = (node for tree in trees for node in tree.find_all(*_COMPARISONS))
-    return [column for node in nodes for column in node.find_all(exp.Column)]
+    return Input(renamed, side, time_column(renamed), frame, as_of, span, *more)

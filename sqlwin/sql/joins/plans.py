@@ -274,7 +274,7 @@ def _policy(
     waits = not static and (isinstance(match, AsOf) or pair.kind not in ("inner", "semi"))
     made = of_join(given, None if static else match, latest, pair.grace, waits, ordered)
     if made.retain_rows is not None:
-        _refuse_rows(given, below)
+        _refuse_rows(given, below, match)
     if made.expired is Expired.EMIT:
         _refuse_changing(given, below)
     return made
@@ -311,8 +311,9 @@ def _refuse_changing(given: ast.Policies, below: tuple[Node, Node]) -> None:
         raise QueryError(message, span, legal="EXPIRED INTO errors, RETAIN of a longer time")
 
 
-def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:
-    """QueryError where RETAIN n ROWS would ask for the newest rows of what has no time."""
+def _refuse_rows(given: ast.Policies, below: tuple[Node, Node], match: Match) -> None:
+    """QueryError where RETAIN n ROWS would ask for the newest rows of what has no time, or for a
+    nearest row that was evicted for one that is retracted."""
     if given.retain_rows is None:
         return
     untimed = [s.name for node in below for s in streams_of(node) if s.ts is None]
@@ -320,3 +321,9 @@ def _refuse_rows(given: ast.Policies, below: tuple[Node, Node]) -> None:
         message = f"RETAIN n ROWS keeps the newest rows, and {untimed[0]} has no event time"
         legal = "RETAIN 1 HOUR, or bounds of both event times in the join before it"
         raise QueryError(message, given.retain_rows.span, legal=legal)
+    if isinstance(match, AsOf) and any(changing(node) for node in below):
+        message = (
+            "RETAIN n ROWS of an ASOF JOIN, of rows that may be retracted: one that was evicted"
+            " would be the nearest again"
+        )
+        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")

@@ -19,10 +19,6 @@ from sqlwin.windows import Unit
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 
 Match = JoinWindow | AsOf | JoinSessions
-_NEEDED = {
-    AsOf: "a left row of an ASOF JOIN its nearest one, however many are newer",
-    JoinSessions: "a session all of its rows",
-}
 
 
 def of_join(
@@ -83,10 +79,9 @@ def _refuse(given: ast.Policies, match: Match | None, waits: bool, ordered: bool
     if given.timeout is not None and not (waits or counts):
         message = "TIMEOUT sends what waits while a stream is silent, and here nothing waits"
         raise QueryError(message, given.timeout.span, legal="LEFT JOIN, ANTI JOIN, ASOF JOIN")
-    needed = isinstance(match, AsOf | JoinSessions) and not _counted(match)
+    needed = isinstance(match, JoinSessions) and not _counted(match)
     if given.retain_rows is not None and needed:
-        assert isinstance(match, AsOf | JoinSessions)
-        message = f"RETAIN n ROWS would evict rows that are needed: {_NEEDED[type(match)]}"
+        message = "RETAIN n ROWS would evict rows that are needed: a session all of its rows"
         raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     expired = given.expired
     if expired is not None and expired.how == "EMIT":

@@ -49,6 +49,7 @@ from sqlwin.sql.relations.relation import Lengths, Relation
 from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast
 from sqlwin.windows.group import Whole
+from sqlwin.windows.joins import AsOf
 
 ONCE = "a static table is read once, so what a TTL took of it would never come again"
 
@@ -137,25 +138,24 @@ def _of_join(plan: Node, join: Join, hint: Lengths | None, settings: Mapping[str
 
 
 def _endless(window: Window) -> bool:
-    """Whether no window of time bounds the state: that of OVER, of a key, of the first n, and
-    of each key what is measured in messages."""
+    """Whether no window of time bounds the state: that of OVER, of a key, of the first n, of
+    matches without WITHIN, and of each key what is measured in messages."""
+    if isinstance(window, MatchRecognize):
+        return window.within is None
     if isinstance(window, WindowRank):
         return False
     if isinstance(window, WindowAggregate):
         return isinstance(window.window, Whole) or keeps_keys(window)
     if isinstance(window, TopN):
         return True
-    if isinstance(window, WindowedRelation | MatchRecognize):
-        return False  # what leaves it says the window, or WITHIN
+    if isinstance(window, WindowedRelation):
+        return False  # what leaves it says the window
     frames = [call.frame.in_time for call in window.calls]
     ends = [end for frame in frames for end in (frame.preceding, frame.following)]
     return window.timeless or None in ends or keeps_keys(window)
 
 
 def _refuse(window: Stateful, ttl: Ttl) -> None:
-    if isinstance(window, MatchRecognize):
-        message = "a TTL of MATCH_RECOGNIZE is not supported yet"
-        raise QueryError(message, legal="WITHIN INTERVAL '1' HOUR, and RETAIN")
     if isinstance(window, WindowedRelation):
         message = "a TTL of a window by itself: its rows are kept until they leave it"
         raise QueryError(message, legal="a shorter window, or no TTL")
@@ -171,6 +171,9 @@ def _refuse(window: Stateful, ttl: Ttl) -> None:
         raise QueryError(message, legal="RETAIN a duration, or no TTL")
     if not isinstance(window, Join) or window.policy.retain_rows is None:
         return
+    if isinstance(window.match, AsOf):
+        message = "RETAIN n ROWS of an ASOF JOIN with a TTL: what keeps the nearest row may expire"
+        raise QueryError(message, legal="RETAIN a duration, or no TTL")
     if any(changing(side) for side in (window.left, window.right)):
         message = (
             "RETAIN n ROWS of a join with a TTL, of an input whose rows may be retracted: "

@@ -24,6 +24,7 @@ from sqlwin.policies import Early, Ttl
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS, WEIGHT
 from tests.reference.definitions.admitted import fresh
 from tests.reference.definitions.lifetimes import Lifetimes
+from tests.reference.definitions.matches import ReferenceMatches
 from tests.reference.definitions.overs import Overs
 from tests.reference.definitions.retracted import acting, effective, horizon
 from tests.reference.definitions.topn import ReferenceTopN
@@ -42,7 +43,7 @@ class Forgetting:
     which are done when it has emitted what its rows make full, in ROWS by their numbers alone.
     """
 
-    inner: ReferenceOperator | ReferenceTopN
+    inner: ReferenceOperator | ReferenceTopN | ReferenceMatches
     ttl: Ttl
     keys: tuple[str, ...]
     forgotten: list[Row] = field(default_factory=list)
@@ -132,16 +133,21 @@ class Forgetting:
     @property
     def weighted(self) -> bool:
         inner = self.inner
+        if isinstance(inner, ReferenceMatches):
+            return inner.weighted
         return inner.top.weighted if isinstance(inner, ReferenceTopN) else inner.definition.weighted
 
     def _acting(self, rows: list[Row], stores: Stores) -> list[Row]:
         inner = self.inner
-        policy = inner.top.policy if isinstance(inner, ReferenceTopN) else inner.policy
+        if isinstance(inner, ReferenceMatches):
+            policy = inner.node.policy
+        else:
+            policy = inner.top.policy if isinstance(inner, ReferenceTopN) else inner.policy
         return acting(rows, inner.taken, horizon(policy, stores))
 
     def _move(self, rows: list[Row]) -> set[str]:
         """Keys that rows which were emitted leave, for they come under others."""
-        if isinstance(self.inner, ReferenceTopN) or not isinstance(
+        if not isinstance(self.inner, ReferenceOperator) or not isinstance(
             self.inner.definition.windows, Overs
         ):
             return set()
@@ -157,7 +163,7 @@ class Forgetting:
         return left
 
     def _note_windows(self) -> None:
-        if isinstance(self.inner, ReferenceTopN):
+        if not isinstance(self.inner, ReferenceOperator):
             return
         rows = {position(row): row for row in self.inner.taken}
         for row_key, window in self.inner.windows.items():
@@ -169,7 +175,7 @@ class Forgetting:
 
     def _fresh(self, rows: list[Row]) -> list[Row]:
         """Rows of messages that were not taken before, those forgotten among them."""
-        if isinstance(self.inner, ReferenceTopN):
+        if not isinstance(self.inner, ReferenceOperator):
             known = {_at(row) for row in [*self.inner.taken, *self.forgotten]}
             once = {_at(row): row for row in rows}
             return [row for place, row in once.items() if place not in known]
@@ -178,6 +184,9 @@ class Forgetting:
 
     def _written(self, rows: list[Row]) -> set[str]:
         """Keys of which something is kept that was not before."""
+        if isinstance(self.inner, ReferenceMatches):
+            taken = {_at(row) for row in self.inner.taken}
+            return self._keys_of(row for row in rows if _at(row) in taken)
         if not isinstance(self.inner, ReferenceTopN):
             return self._keys_of(row for row in rows if self.inner.definition.part(row))
         if self.inner.top.policy.early is Early.ROWS:
@@ -206,6 +215,9 @@ class Forgetting:
 
     def _forget(self) -> None:
         living, inner = self.known.visible(), self.inner
+        if isinstance(inner, ReferenceMatches):
+            self.forgotten += inner.forget(living)
+            return
         known = [row for row in inner.taken if takes_part(row, None)]
         gone = [row for row in known if key_text(row, self.keys) not in living]
         if self.weighted:
@@ -237,6 +249,7 @@ class Forgetting:
     def _forget_retracted(self, living: Collection[Hashable]) -> None:
         """What is known of keys that have no row, too."""
         inner = self.inner
+        assert not isinstance(inner, ReferenceMatches)
         if isinstance(inner, ReferenceTopN):
             for key in {*inner.shown, *inner.waiting} - set(living):
                 inner.shown.pop(key, None)

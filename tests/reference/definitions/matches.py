@@ -11,7 +11,7 @@ first is it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -186,6 +186,15 @@ class ReferenceMatches:
 
     def next_deadline(self, stores: Stores) -> int | None:
         return min(self.due.values(), default=None)
+
+    def forget(self, living: Collection[Hashable]) -> list[Row]:
+        """Of partitions that are not among these, all that is known; their rows."""
+        gone = [row for row in self.taken if self._key(row) not in living]
+        self.taken = [row for row in self.taken if self._key(row) in living]
+        self.shown = {at: was for at, was in self.shown.items() if self.keys[at] in living}
+        self.due = {at: due for at, due in self.due.items() if self.keys[at] in living}
+        self.open = {key: at for key, at in self.open.items() if key in living}
+        return gone
 
     # The calls.
 

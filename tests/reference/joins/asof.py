@@ -14,6 +14,11 @@ Kept is a left row looking back until it leaves by RETAIN. Looking ahead, rows a
 the first one whose nearest is still within RETAIN: a row that is nearer may come. Of right
 rows looking back the newest of each key that is out of RETAIN stays, with all that are newer.
 
+With RETAIN n ROWS a right row below the instant of the n-th newest of its keys is retired once the
+watermark is past it, and looking back the newest of those stays. A left row is retired below the
+same instants of either side; looking ahead it stays while its nearest is not below the watermark,
+and one without a nearest is certain then.
+
 With a TTL (`forgetting`) a left row that is emitted, or certain, when it is looked at has *met*
 its nearest: should that be forgotten, it stays its nearest until a nearer one comes, or the
 left row is replaced. Looking ahead one that waited for a right row that is forgotten, and has
@@ -62,15 +67,24 @@ class ReferenceAsOf(Logged):
         return self.records(self.log.go(now, self.closed))
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
-        if watermark <= self.closed:
+        if watermark <= self.closed and self.policy.retain_rows is None:
             return self.records(self.log.go(now, self.closed))
         closed = self.closed
-        self.closed = stores.watermark = watermark
+        self.closed = stores.watermark = max(watermark, self.closed)
+        for side in (self.left, self.right):
+            side.note(self.policy)
+        gone = [row for row in self.left.kept.values() if self._outnumbered(row)]
         for row in self.left.kept.values():
-            if self._certain(row, self.closed) and not self._settled(row, closed):
+            if self._certain(row, self.closed):
+                if not self._settled(row, closed):
+                    self._show(row, now)
+            elif row in gone:
                 self._show(row, now)
         floor = self._floor()
-        self.left.kept = {at: row for at, row in self.left.kept.items() if row[TS] >= floor}
+        self.left.kept = {
+            at: row for at, row in self.left.kept.items() if row[TS] >= floor and row not in gone
+        }
+        self._retire_outnumbered()
         self._retire_right()
         return self.records(self.log.go(now, self.closed))
 
@@ -132,6 +146,44 @@ class ReferenceAsOf(Logged):
             for at, row in kept.items()
             if row[TS] >= newest.get(key_text(row, self.right.keys), START)
         }
+
+    # RETAIN n ROWS.
+
+    def _horizon(self, row: Row) -> int:
+        """Of a left row: the later one of either side."""
+        own, _ = self.left.reached.get(key_text(row, self.left.keys), (START, row))
+        others = self.right.reached.values()
+        return max([own, *(at for at, of in others if self.left.equals(row, of, self.right))])
+
+    def _outnumbered(self, row: Row) -> bool:
+        if self.policy.retain_rows is None or row[TS] >= min(self.closed, self._horizon(row)):
+            return False
+        nearest = self._nearest(row)
+        return self.match.backward or nearest is None or bool(nearest[TS] < self.closed)
+
+    def _retire_outnumbered(self) -> None:
+        of_keys = dict[str, list[Row]]()
+        for row in self.right.kept.values():
+            of_keys.setdefault(key_text(row, self.right.keys), []).append(row)
+        gone = list[Row]()
+        for key, rows in of_keys.items() if self.policy.retain_rows is not None else ():
+            horizon, _ = self.right.reached.get(key, (START, None))
+            older = [row for row in rows if row[TS] < min(self.closed, horizon)]
+            newest = max((row[TS] for row in older), default=START)
+            gone += [row for row in older if row[TS] < newest or not self.match.backward]
+        self.right.kept = {at: row for at, row in self.right.kept.items() if row not in gone}
+
+    def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
+        of_right = super().horizons(stores, 1)
+        if side == 1:
+            return of_right
+        named = dict(zip(self.right.keys, self.left.keys, strict=True))
+        found = dict[tuple[object, ...], int]()
+        for each in (super().horizons(stores, 0), of_right.rename(named).drop_nulls()):
+            for *key, at in each.rows():
+                found[tuple(key)] = max(at, found.get(tuple(key), START))
+        records = [(*key, at) for key, at in found.items()]
+        return pl.DataFrame(records, schema=super().horizons(stores, 0).schema, orient="row")
 
     # Who met.
 

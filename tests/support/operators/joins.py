@@ -270,7 +270,10 @@ def joins(draw: st.DrawFn) -> Fast:
 @st.composite
 def asofs(draw: st.DrawFn) -> Fast:
     op, kind = draw(st.sampled_from([">=", ">", "<=", "<"])), draw(st.sampled_from(KINDS[:2]))
-    return join(AsOf(op), kind, **draw(policies()))
+    policy = draw(policies())
+    if not policy["weighted"]:
+        policy["retain_rows"] = draw(st.sampled_from([None, None, 1, 2, 4]))
+    return join(AsOf(op), kind, **policy)
 
 
 def rekeyed(row: tuple[Any, ...]) -> tuple[Any, ...]:
