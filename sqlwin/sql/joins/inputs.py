@@ -46,7 +46,8 @@ LEGAL_WINDOW = "OVER (ORDER BY ts RANGE INTERVAL '2' MINUTE PRECEDING), OVER (RO
 @dataclass(frozen=True)
 class Input:
     """relation: with the join's names. side: of its own columns; unnested: of those of elements of
-    its arrays. ts: of its event time, where a column shows it.
+    its arrays, or of the other inputs of a join in brackets; same: columns that this one makes
+    equal, each with the one to be read for both. ts: of its event time, where a column shows it.
 
     frame: of its window; none: what came before is never too old. session: of its sessions.
     last: of a window of the last row of each key. slide: of a window that advances by so much.
@@ -66,6 +67,7 @@ class Input:
     stay: Stay | None = None
     unnested: tuple[JoinSide, ...] = ()
     called: str = ""
+    same: tuple[tuple[str, str], ...] = ()
 
     @property
     def sides(self) -> tuple[JoinSide, ...]:
@@ -81,16 +83,16 @@ class Input:
 
 
 def inputs(
-    source: ast.From, known: Known, bind: Bind, where: ast.Run | None, changes: bool = False
+    source: ast.From, known: Known, bind: Bind, select: ast.Select, changes: bool = False
 ) -> list[Input]:
-    """In the order of the text. where: the condition of the query, of which each input takes
-    the bound of its rank, where it has one. changes: the join is made of changes."""
+    """In the order of the text. select: the query, of whose WHERE each input takes the bound of its
+    rank, where it has one. changes: the join is made of changes."""
     given = [source, *(join.right for join in source.joins)]
-    relations = [_read(each, known, bind, at, where) for at, each in enumerate(given)]
+    relations = [_read(each, known, bind, at, select) for at, each in enumerate(given)]
     if not changes:
         joined = zip(relations[1:], source.joins, strict=True)
         relations[1:] = [_settled(relation, join, known) for relation, join in joined]
-    runs = (where, *(run for join in source.joins for run in (join.on, join.match)))
+    runs = (select.where, *(run for join in source.joins for run in (join.on, join.match)))
     compared = _compared([run for run in runs if run is not None])
     relations = [_meant(relation, compared) for relation in relations]
     spans = [_span(each) for each in given]
@@ -121,17 +123,21 @@ def _span(source: ast.From) -> Span:
     return source.source.span if source.alias is None else source.alias.span
 
 
-def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | None) -> Relation:
+def _read(source: ast.From, known: Known, bind: Bind, at: int, select: ast.Select) -> Relation:
     value = source.source
     if isinstance(value, ast.WindowCall):
         star = ast.Run("*", "*", value.function.span)
         value = ast.Select((star,), ast.From(value), value.function.span)
+    if source.open:
+        from sqlwin.sql.joins.brackets import opened  # by need
+
+        return opened(value, select, known, bind)
     relation = read(value, known, bind)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
     if source.unnests:
         relation = _unnested(relation, source, known)
-    relation = limited(relation, where)
+    relation = limited(relation, select.where)
     if source.as_of is not None:
         relation = versions(relation, _span(source))
     relation = derived(relation, known)
@@ -351,7 +357,9 @@ def _input(
     step = None if slide is None else slide.slide
     stay = shape.of(side) if isinstance(shape, Staying) else None
     called_ = relation.names[0] if relation.names else name
-    more = (session, last, step, stay, tuple(others), called_)
+    equal = (pair for pair in relation.same if pairs.keys() >= set(pair))
+    same = tuple((pairs[one], pairs[other]) for one, other in equal)
+    more = (session, last, step, stay, tuple(others), called_, same)
     return Input(renamed, side, _time(renamed), frame, as_of, span, *more)
 
 
@@ -389,7 +397,11 @@ def _columns(relation: Relation, compared: Sequence[exp.Column]) -> Iterator[exp
     """Those of its stream that are compared."""
     lower = [name.lower() for name in relation.names]
     for node in compared:
-        name = relation.find(node.name) if node.table.lower() in ("", *lower) else None
+        table, called = node.table.lower(), relation.find(node.name)
+        if relation.sides:
+            found = relation.candidates(node.name)
+            called = next((its for side, its in found if table in ("", side.name.lower())), None)
+        name = called if table in ("", *lower) else None
         tree = None if name is None else relation.expression(name)
         if isinstance(tree, exp.Column):
             yield tree

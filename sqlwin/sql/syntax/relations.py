@@ -10,6 +10,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError
+from sqlwin.sql.syntax import brackets
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named
 from sqlwin.sql.syntax.pivots import Lengthened, Turned, lengthened, turned
@@ -23,10 +24,16 @@ from sqlwin.sql.text.runs import bracketed, parts
 class RelationRules(Transformer[Token, Any]):
     def relation(self, meta: Meta, children: Children) -> ast.From:
         first, joins = joined(children)
-        return replace(first, joins=joins, above=found(children, ast.KsqlWindow))
+        above = found(children, ast.KsqlWindow) or first.above
+        return replace(first, joins=joins, above=above)
 
     def input(self, meta: Meta, children: Children) -> ast.From:
         source, *rest = children
+        if isinstance(source, ast.From):
+            made = brackets.first(source, rest)
+            if isinstance(made, ast.From):
+                return made
+            source = made
         if _has_names(source, rest):
             from sqlwin.sql.syntax.inline import renamed  # by need
 
@@ -62,12 +69,16 @@ class RelationRules(Transformer[Token, Any]):
 
     # --- joins ---
 
+    def bracketed_join(self, meta: Meta, children: Children) -> ast.From:
+        made, joins = joined(children)
+        return replace(made, joins=joins)
+
     def join(self, meta: Meta, children: Children) -> ast.Join:
         word, right, *rest = children
         given = {c.word: c.value for c in rest if isinstance(c, Clause)}
         return ast.Join(
             word=ast.Name(key_of(word), named(word).span),
-            right=right,
+            right=brackets.right(right),
             on=given.get("on"),
             using=given.get("using", ()),
             match=given.get("match"),
@@ -76,7 +87,7 @@ class RelationRules(Transformer[Token, Any]):
 
     def comma_join(self, meta: Meta, children: Children) -> ast.Join:
         comma = ast.Name(",", replace(meta_span(meta), length=1))
-        return ast.Join(comma, children[-1])
+        return ast.Join(comma, brackets.right(children[-1]))
 
     def on(self, meta: Meta, children: Children) -> Clause:
         return Clause("on", children[-1], meta_span(meta))
