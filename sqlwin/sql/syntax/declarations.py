@@ -133,12 +133,18 @@ class DeclarationRules(FunctionRules):
         return True
 
     def insert(self, meta: Meta, children: Children) -> ast.Insert:
-        sink, *names, select = children
+        sink, *more, select = children
+        names = [each for each in more if isinstance(each, tuple)]
         if names:
             message = "the columns of an INSERT go by their places, and by no list of names"
             legal = f"INSERT INTO {named(sink).text} SELECT …, in the order of the sink's columns"
             raise QueryError(message, names[0][0].span, legal=legal)
-        return ast.Insert(named(sink), select)
+        name = named(sink)
+        if len(more) > len(names):
+            from sqlwin.sql.syntax.option_hints import optioned  # by need
+
+            name = optioned(name, named(more[0]), reads=False)
+        return ast.Insert(name, select)
 
     def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
         return ast.ExplainOf(children[-1], analyze=len(children) > 1)

@@ -129,6 +129,12 @@ class RelationRules(Transformer[Token, Any]):
     def name(self, meta: Meta, children: Children) -> ast.Name:
         return ast.Name(".".join(named(c).text for c in children), meta_span(meta))
 
+    def hinted(self, meta: Meta, children: Children) -> ast.Optioned:
+        from sqlwin.sql.syntax.option_hints import optioned  # by need
+
+        name, hint = children
+        return optioned(name, named(hint), reads=True)
+
     def file(self, meta: Meta, children: Children) -> ast.File:
         return ast.File(unquoted(str(children[0])), meta_span(meta))
 

@@ -50,6 +50,7 @@ from sqlwin.sql.text.ast.terms import Duration as Duration
 from sqlwin.sql.text.ast.terms import File as File
 from sqlwin.sql.text.ast.terms import Inline as Inline
 from sqlwin.sql.text.ast.terms import Name as Name
+from sqlwin.sql.text.ast.terms import Optioned as Optioned
 from sqlwin.sql.text.ast.terms import Part as Part
 from sqlwin.sql.text.ast.terms import Run as Run
 from sqlwin.sql.text.ast.windows import Argument as Argument
