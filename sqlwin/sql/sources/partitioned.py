@@ -1,7 +1,7 @@
 """PARTITIONED BY, and the option it stands for: columns that are names of folders.
 
-    CREATE TABLE rides (fare DOUBLE, day DATE) PARTITIONED BY (day) WITH (…)
-    CREATE TABLE rides (fare DOUBLE) PARTITIONED BY (day DATE) WITH (…)        Hive's and Spark's
+CREATE TABLE rides (fare DOUBLE, day DATE) PARTITIONED BY (day) WITH (…)
+CREATE TABLE rides (fare DOUBLE) PARTITIONED BY (day DATE) WITH (…)        Hive's and Spark's
 """
 
 from __future__ import annotations
