@@ -24,12 +24,14 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import blanked, offset, span
 
 _BEHIND = {
-    "AFTER MATCH SKIP": frozenset("PAST LAST ROW TO NEXT FIRST".split()),
-    "ALL ROWS PER MATCH": frozenset("SHOW OMIT EMPTY MATCHES WITH UNMATCHED ROWS".split()),
+    "AFTER MATCH SKIP": frozenset(("PAST", "LAST", "ROW", "TO", "NEXT", "FIRST")),
+    "ALL ROWS PER MATCH": frozenset(
+        ("SHOW", "OMIT", "EMPTY", "MATCHES", "WITH", "UNMATCHED", "ROWS")
+    ),
     "MEASURES": frozenset(("AS",)),
     "DEFINE": frozenset(("AS",)),
 }
-_CONSTANTS = frozenset("AS NULL TRUE FALSE".split())
+_CONSTANTS = frozenset(["AS", "NULL", "TRUE", "FALSE"])
 _RUNNING = re.compile(r"(?:RUNNING|FINAL)\Z", re.IGNORECASE)
 
 

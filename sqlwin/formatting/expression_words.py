@@ -37,11 +37,9 @@ WHOLE = frozenset(("limit", "exclude", "duration"))
 MATCH = "match_recognize"
 OF_ITS_OWN = ("run", KEY, PIVOTED, MATCH, "over", *WHOLE)
 """Rules within which other words are keywords than around them."""
-UNITS = frozenset(
-    unit + end
-    for unit in "MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH QUARTER YEAR".split()
-    for end in ("", "S")
-)
+_TIMES = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR")
+_DATES = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+UNITS = frozenset(unit + end for unit in (*_TIMES, *_DATES) for end in ("", "S"))
 Words = frozenset[str | int]
 """Words in capitals, and places of others, as characters of the text."""
 
