@@ -76,11 +76,13 @@ def test_the_layout() -> None:
 MATCHES = [
     (
         "s match_recognize (partition by one order by ts measures first(a.one) as s, "
-        "final last(b.last) as as_ one row per match after match skip to last b pattern (a b+ one?) within interval '1' day "
-        "subset u = (a, b) define b as b.one is not null, one as x in (1, 2))",
+        "final last(b.last) as as_ one row per match after match skip to last b "
+        "pattern (a b+ one?) within interval '1' day subset u = (a, b) "
+        "define b as b.one is not null, one as x in (1, 2))",
         "s MATCH_RECOGNIZE (PARTITION BY one ORDER BY ts MEASURES first(a.one) AS s, "
-        "FINAL last(b.last) AS as_ ONE ROW PER MATCH AFTER MATCH SKIP TO LAST b PATTERN (a b+ one?) WITHIN INTERVAL '1' DAY "
-        "SUBSET u = (a, b) DEFINE b AS b.one IS NOT NULL, one AS x IN (1, 2))",
+        "FINAL last(b.last) AS as_ ONE ROW PER MATCH AFTER MATCH SKIP TO LAST b "
+        "PATTERN (a b+ one?) WITHIN INTERVAL '1' DAY SUBSET u = (a, b) "
+        "DEFINE b AS b.one IS NOT NULL, one AS x IN (1, 2))",
     ),
     (
         "s match_recognize (order by ts all rows per match with unmatched rows "

@@ -75,12 +75,6 @@ def opened(inner: ast.Select, around: ast.Select, known: Known, bind: Bind) -> R
         message = f"{around.instants.text} is of windows, and a join in brackets has none"
         legal = "joins without brackets; a query in FROM with the join"
         raise QueryError(message, inner.span, legal=legal)
-    source = inner.relation
-    turned = ast.Pivot | ast.Unpivot
-    if any(isinstance(each.source, turned) for each in _inputs(source)):
-        from sqlwin.sql.select.pivots import unturned
-
-        source = unturned(source, known, bind)
     given = passing(around.policies)
-    select = replace(inner, relation=source, policies=given, ttl=around.ttl, large=around.large)
+    select = replace(inner, policies=given, ttl=around.ttl, large=around.large)
     return derived(joined(select, known, bind), known)
