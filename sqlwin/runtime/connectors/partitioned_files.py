@@ -16,6 +16,7 @@ from sqlwin.errors import RunError
 from sqlwin.runtime.connectors.sinks import Files
 from sqlwin.runtime.files.atomic_files import removed, synced
 from sqlwin.runtime.files.partitions import folder_of
+from sqlwin.schema import iso_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +48,7 @@ class PartitionedFiles(Files):
 
     def _parts(self, rows: pl.DataFrame) -> Iterator[tuple[Path, pl.DataFrame]]:
         """Rows by their folders, without the columns that say which."""
-        from sqlwin.runtime.rows.render import cell, iso_columns
+        from sqlwin.runtime.rows.render import cell
 
         own = {name.lower(): name for name in rows.columns}
         missing = [name for name in self.names if name.lower() not in own]
