@@ -29,7 +29,7 @@ from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.arguments import Arguments, Constant, arguments
-from sqlwin.sql.expressions.dialect.picking import NULLS_GIVEN
+from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN
 from sqlwin.sql.expressions.engine import aggregate_names
 from sqlwin.sql.expressions.registered import registered
 from sqlwin.sql.expressions.scalars import (

@@ -131,6 +131,7 @@ def _read(source: ast.From, known: Known, bind: Bind, at: int, select: ast.Selec
     if source.open:
         from sqlwin.sql.joins.brackets import opened  # by need
 
+        assert isinstance(value, ast.Select)
         return opened(value, select, known, bind)
     relation = read(value, known, bind)
     if source.alias is not None:

@@ -28,9 +28,7 @@ def first(joined: ast.From, behind: Children) -> ast.From | ast.Select:
 
 
 def right(joined: ast.From) -> ast.From:
-    """What stands behind JOIN; any other relation as it is."""
-    if not joined.joins:
-        return joined
+    """What stands behind JOIN."""
     return ast.From(_query(joined), window=joined.above, open=True)
 
 

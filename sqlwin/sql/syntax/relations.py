@@ -10,7 +10,6 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.syntax import brackets
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named
 from sqlwin.sql.syntax.pivots import Lengthened, Turned, lengthened, turned
@@ -30,6 +29,8 @@ class RelationRules(Transformer[Token, Any]):
     def input(self, meta: Meta, children: Children) -> ast.From:
         source, *rest = children
         if isinstance(source, ast.From):
+            from sqlwin.sql.syntax import brackets  # by need
+
             made = brackets.first(source, rest)
             if isinstance(made, ast.From):
                 return made
@@ -78,7 +79,7 @@ class RelationRules(Transformer[Token, Any]):
         given = {c.word: c.value for c in rest if isinstance(c, Clause)}
         return ast.Join(
             word=ast.Name(key_of(word), named(word).span),
-            right=brackets.right(right),
+            right=_joined_to(right),
             on=given.get("on"),
             using=given.get("using", ()),
             match=given.get("match"),
@@ -87,7 +88,7 @@ class RelationRules(Transformer[Token, Any]):
 
     def comma_join(self, meta: Meta, children: Children) -> ast.Join:
         comma = ast.Name(",", replace(meta_span(meta), length=1))
-        return ast.Join(comma, brackets.right(children[-1]))
+        return ast.Join(comma, _joined_to(children[-1]))
 
     def on(self, meta: Meta, children: Children) -> Clause:
         return Clause("on", children[-1], meta_span(meta))
@@ -164,6 +165,15 @@ class RelationRules(Transformer[Token, Any]):
             message = "DESCRIPTOR names one column, the event time"
             raise QueryError(message, meta_span(meta), legal="DESCRIPTOR(ts)")
         return children[0]  # type: ignore[no-any-return]
+
+
+def _joined_to(right: ast.From) -> ast.From:
+    """What stands behind JOIN, maybe a join in brackets."""
+    if not right.joins:
+        return right
+    from sqlwin.sql.syntax import brackets  # by need
+
+    return brackets.right(right)
 
 
 def _has_names(source: Any, rest: Children) -> bool:
