@@ -12,7 +12,7 @@ The grammar reads an expression as a run of words; which of them are names is sq
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from sqlwin.sql.expressions.scalars import FOREIGN
-from sqlwin.sql.syntax.concrete import KEY, Branch, Leaf, leaves
+from sqlwin.sql.syntax.concrete import KEY, PIVOTED, Branch, Leaf, leaves
 from sqlwin.sql.text.depth import room
 from sqlwin.sql.text.prepared import blanked
 
@@ -32,41 +32,74 @@ _OTHERS = "AS DIV INTERVAL ASC DESC NULLS IGNORE RESPECT DISTINCT FILTER WITHIN 
 WORDS = frozenset(f"{_LOGIC} {_OTHERS}".split())
 PLACES = frozenset(("FIRST", "LAST"))
 """Keywords behind NULLS, and names of functions elsewhere."""
-WHOLE = frozenset(("limit", "exclude"))
-"""Rules of keywords alone: `FETCH FIRST 3 ROWS ONLY`, `EXCLUDE CURRENT ROW`."""
-OF_ITS_OWN = ("run", KEY, "over", *WHOLE)
+WHOLE = frozenset(("limit", "exclude", "duration"))
+"""Rules of keywords alone: `FETCH FIRST 3 ROWS ONLY`, `EXCLUDE CURRENT ROW`, `1 HOUR`."""
+MATCH = "match_recognize"
+OF_ITS_OWN = ("run", KEY, PIVOTED, MATCH, "over", *WHOLE)
 """Rules within which other words are keywords than around them."""
+_TIMES = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR")
+_DATES = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+UNITS = frozenset(unit + end for unit in (*_TIMES, *_DATES) for end in ("", "S"))
+Words = frozenset[str | int]
+"""Words in capitals, and places of others, as characters of the text."""
 
 
-def capitals(word: str, keywords: frozenset[str]) -> str:
-    return word.upper() if word.upper() in keywords else word
+def capitals(leaf: Leaf, keywords: Words) -> str:
+    upper = leaf.text.upper()
+    return upper if upper in keywords or leaf.start in keywords else leaf.text
 
 
-def written(node: Leaf | Branch, source: str, words: frozenset[str] = frozenset()) -> Iterator[str]:
+def written(node: Leaf | Branch, source: str, words: Words = frozenset()) -> Iterator[str]:
     """Every token, keywords in capitals and names as they are."""
     if isinstance(node, Leaf):
-        yield capitals(node.text, words)
+        yield capitals(node, words)
         return
     own = keywords(node, source) if node.rule in OF_ITS_OWN else words
     for child in node.children:
         yield from written(child, source, own)
 
 
-def keywords(node: Branch, source: str) -> frozenset[str]:
+def keywords(node: Branch, source: str) -> Words:
     """Those of `WORDS` that are no name in an expression; none of what is none, or cannot be read.
 
     Of OVER (…) within an expression, its own expressions alone have any."""
     if node.rule in WHOLE:
-        return frozenset(leaf.text.upper() for leaf in leaves(node))
+        return frozenset(leaf.text.upper() for leaf in leaves(node) if leaf.text[:1].isalpha())
+    if node.rule in (MATCH, PIVOTED):
+        from sqlwin.formatting import clause_words  # which takes words of expressions from here
+
+        read = clause_words.of_match if node.rule == MATCH else clause_words.of_pivot
+        return read(node, source)
     if node.rule not in ("run", KEY) or not any(
         leaf.text.upper() in WORDS for leaf in leaves(node)
     ):
         return frozenset()
-    tree = _read(_text(node, blanked(source)), key=node.rule == KEY)
+    found = in_capitals(_text(node, blanked(source)), node.rule == KEY, _placed(node))
+    return found if "INTERVAL" not in found else found | frozenset(units(list(leaves(node))))
+
+
+def in_capitals(text: str, key: bool, more: frozenset[str] = frozenset()) -> Words:
+    """Those of `WORDS` and of `more` that are no name in an expression, or in a key of ORDER BY."""
+    tree = _read(text, key)
     if tree is None:
         return frozenset()
-    names = {each.name.upper() for each in tree.find_all(exp.Identifier)}
-    return (WORDS | _placed(node)) - names
+    return (WORDS | more) - {each.name.upper() for each in tree.find_all(exp.Identifier)}
+
+
+def units(tokens: Sequence[Leaf]) -> Iterator[int]:
+    """The places of units behind INTERVAL: `INTERVAL '1' DAY`, `INTERVAL DAY TO SECOND`."""
+    until = 0
+    for at, token in enumerate(tokens):
+        word = token.text.upper()
+        if word == "INTERVAL":
+            until = at + 2 + (tokens[at + 1 : at + 2] != [] and not _unit(tokens[at + 1]))
+        elif at < until and (word in UNITS or word == "TO"):
+            yield token.start
+            until = at + 2
+
+
+def _unit(token: Leaf) -> bool:
+    return token.text.upper() in UNITS
 
 
 def _placed(run: Branch) -> frozenset[str]:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
-from sqlwin.formatting.expression_words import OF_ITS_OWN, capitals, keywords
-from sqlwin.sql.syntax.concrete import KEY, Branch, Leaf, leaves
+from sqlwin.formatting.expression_words import OF_ITS_OWN, Words, capitals, keywords
+from sqlwin.sql.syntax.concrete import KEY, PIVOTED, Branch, Leaf, leaves
 
 Node = Leaf | Branch
 COMMENT = re.compile(r"--[^\n]*|/\*(?!\+).*?\*/", re.DOTALL)
@@ -28,7 +28,7 @@ class Layout:
     last: Leaf | None = None
     led: Leaf | None = None
     """The token whose gap is made already: it stands before the group that begins with it."""
-    words: frozenset[str] = frozenset()
+    words: Words = frozenset()
     """Those that are written in capitals where it is."""
 
     def script(self, tree: Branch) -> Doc:
@@ -149,6 +149,12 @@ class Layout:
             made.append(self.of(each, before if at == 0 else LINE if _is_join(each) else None))
         return made
 
+    def _joined(self, children: Sequence[Node], before: Before) -> Doc:
+        """A join in brackets: each JOIN begins a line where they do not fit on one."""
+        opened, first, *joins, closed = children
+        made = [self.of(first, SOFT), *(self.of(each, LINE) for each in joins)]
+        return Group([self.of(opened, before), Nest(made), self.of(closed, SOFT)])
+
     def _run(self, children: Sequence[Node], before: Before) -> Doc:
         """An expression, whose lines end before AND and OR, outside of brackets."""
         made: list[Doc] = []
@@ -165,7 +171,7 @@ class Layout:
 
     def _leaf(self, leaf: Leaf) -> Doc:
         self.last = leaf
-        return capitals(leaf.text, self.words)
+        return capitals(leaf, self.words)
 
     def _spaced(self, leaf: Leaf, before: Before) -> Line | str:
         if before is not None:
@@ -213,6 +219,7 @@ RULES: dict[str, Rule] = {
     "option": Layout._option,
     "table_function": Layout._call,
     "subquery": Layout._call,
+    "bracketed_join": Layout._joined,
     "cte": Layout._call,
     "spec": Layout._call,
     "create_view": Layout._query_behind,
@@ -225,6 +232,7 @@ RULES: dict[str, Rule] = {
     "relation": Layout._relation,
     "run": Layout._run,
     KEY: Layout._run,
+    PIVOTED: Layout._run,
     **dict.fromkeys(
         ("where", "group", "having", "qualify", "named_windows", "order"), Layout._clause
     ),

@@ -40,6 +40,9 @@ class Binding:
     made_functions: dict[str, ast.CreateFunction | ast.CreatePython] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.known.declared = self.tables
+
     def script(self) -> Script:
         return Script(
             streams=tuple(self.known.streams.values()),
@@ -152,6 +155,14 @@ class Binding:
 
     def sink(self, name: ast.Name) -> Sink:
         """A sink, or a table that is written to, as Flink has it."""
+        found = self._sink(name)
+        if not isinstance(name, ast.Optioned):
+            return found
+        from sqlwin.sql.sources import optioned  # by need
+
+        return optioned.sink(name, found)
+
+    def _sink(self, name: ast.Name) -> Sink:
         key = name.text.lower()
         self.read.add(key)
         found = self.known.sinks.get(key)

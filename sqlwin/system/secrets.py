@@ -41,7 +41,8 @@ _QUOTED = (
     r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`"""
 )
 _WORDS = re.compile(
-    rf"--[^\n]*|/\*.*?\*/|{_QUOTED}|(?P<open>\bWITH(?:\s|--[^\n]*\n|/\*.*?\*/)*\()"
+    rf"--[^\n]*|/\*(?!\+).*?\*/|{_QUOTED}"
+    r"|(?P<open>\b(?:WITH|OPTIONS)(?:\s|--[^\n]*\n|/\*.*?\*/)*\()"
     r"|:?[\w.$-]+|[^\w\s]",
     re.IGNORECASE | re.DOTALL,
 )
@@ -124,7 +125,7 @@ def _looked_up(kind: str, name: str) -> str:
 
 
 def masked(text: str, in_place: bool = True) -> str:
-    """The text without the secrets of its WITH clauses.
+    """The text without the secrets of its WITH clauses and of its hints OPTIONS.
 
     in_place: every other character keeps its place.
     """

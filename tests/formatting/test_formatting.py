@@ -49,7 +49,7 @@ CREATE STREAM flights ( -- as they land
   ts TIMESTAMP,
   /* minutes */
   dep_delay int,
-  WATERMARK FOR ts AS ts - INTERVAL '1' hour
+  WATERMARK FOR ts AS ts - INTERVAL '1' HOUR
 ) WITH (path = 'flights.csv', format = 'csv'); -- that is all
 SET buckets = 4;
 
@@ -60,10 +60,10 @@ WHERE dep_delay > :least AND NOT origin IN ('JFK', 'EWR') AND dep_delay BETWEEN 
 -- and now
 ;
 SELECT how, count(*) AS n
-FROM tumble(TABLE late, DESCRIPTOR(ts), INTERVAL '5' minute)
+FROM tumble(TABLE late, DESCRIPTOR(ts), INTERVAL '5' MINUTE)
 GROUP BY how, window_start, window_end
 EMIT EARLY EVERY 5 ROWS LATE ON UPDATE
-RETAIN 1 day
+RETAIN 1 DAY
 -- the end
 """
 
@@ -71,6 +71,50 @@ RETAIN 1 day
 def test_the_layout() -> None:
     assert formatted(UGLY) == PRETTY
     assert formatted(PRETTY) == PRETTY
+
+
+MATCHES = [
+    (
+        "s match_recognize (partition by one order by ts measures first(a.one) as s, "
+        "final last(b.last) as as_ one row per match after match skip to last b "
+        "pattern (a b+ one?) within interval '1' day subset u = (a, b) "
+        "define b as b.one is not null, one as x in (1, 2))",
+        "s MATCH_RECOGNIZE (PARTITION BY one ORDER BY ts MEASURES first(a.one) AS s, "
+        "FINAL last(b.last) AS as_ ONE ROW PER MATCH AFTER MATCH SKIP TO LAST b "
+        "PATTERN (a b+ one?) WITHIN INTERVAL '1' DAY SUBSET u = (a, b) "
+        "DEFINE b AS b.one IS NOT NULL, one AS x IN (1, 2))",
+    ),
+    (
+        "s match_recognize (order by ts all rows per match with unmatched rows "
+        "after match skip past last row pattern (a) define a as true)",
+        "s MATCH_RECOGNIZE (ORDER BY ts ALL ROWS PER MATCH WITH UNMATCHED ROWS "
+        "AFTER MATCH SKIP PAST LAST ROW PATTERN (a) DEFINE a AS TRUE)",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        *MATCHES,
+        (
+            "q pivot (sum(v) as n for k in ('as' as a, null))",
+            "q PIVOT (sum(v) AS n FOR k IN ('as' AS a, NULL))",
+        ),
+        ("q unpivot (v for k in (a, b as 'c'))", "q UNPIVOT (v FOR k IN (a, b AS 'c'))"),
+        ("a join (b join c on a) on b", "a JOIN (b JOIN c ON a) ON b"),
+        (
+            "a where d > interval 1 day and day < ts - interval '1-2' year to month",
+            "a WHERE d > INTERVAL 1 DAY AND day < ts - INTERVAL '1-2' YEAR TO MONTH",
+        ),
+        ("a retain '1 day'", "a RETAIN '1 day'"),
+    ],
+)
+def test_words_of_clauses(given: str, expected: str) -> None:
+    assert (
+        formatted(f"SELECT * FROM {given}").replace("\n", " ").strip()
+        == f"SELECT * FROM {expected}"
+    )
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)

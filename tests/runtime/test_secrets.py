@@ -100,6 +100,15 @@ def test_another_secret_is_the_same_query() -> None:
     assert fingerprint(*script(kept.text).queries) == fingerprint(*old.queries)
 
 
+def test_a_secret_of_a_hint_is_not_kept() -> None:
+    hint = f"out /*+ OPTIONS('api.key' = '{CLEAR}-too') */"
+    bound = script(SCRIPT + SELECT.replace("out", hint))
+    assert bound.source_text is not None
+    assert CLEAR not in bound.source_text.dump()
+    (query,) = script(SourceText.load(bound.source_text.dump()).text).queries
+    assert fingerprint(query) == fingerprint(*bound.queries)
+
+
 def test_a_secret_given_as_a_parameter_is_not_kept() -> None:
     text = SCRIPT.replace(f"'{CLEAR}'", ":pw") + SELECT.replace("COUNT(*)", "COUNT(:one)")
     bound = script(text, params={"pw": CLEAR, "one": "1"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.plan.ir.statements import Sink
-from sqlwin.plan.options.connectors import SINKS, connector_of
+from sqlwin.plan.options.connectors import PARTITIONED, SINKS, connector_of
 
 _TABLE = "exactly once, a batch is a transaction, with its number"
 _LAKE = "exactly once, a batch is a commit of the table, with its number"
@@ -26,13 +26,15 @@ BY_CONNECTOR = {
     ),
     "sqlite": _TABLE,
 }
+FOLDERS = "exactly once, a batch is a file in each folder, named by its number"
 
 
 def delivery(sink: Sink | None, errors: Sink | None) -> Iterator[str]:
     """A line for each of the two that keeps rows. errors: of the error stream."""
     for what, each in (("Delivery", sink), ("Delivery of errors", errors)):
-        guarantee = (
-            None if each is None else BY_CONNECTOR.get(connector_of(dict(each.options), SINKS))
-        )
+        options = {} if each is None else dict(each.options)
+        guarantee = BY_CONNECTOR.get(connector_of(options, SINKS))
+        if PARTITIONED in options:
+            guarantee = FOLDERS
         if guarantee is not None:
             yield f"{what}: {guarantee}"

@@ -89,6 +89,13 @@ _DELIMITER = Option(
     "CSV: between two fields",
     ",",
 )
+PARTITIONED = "partitioned"
+_PARTITIONED = Option(
+    PARTITIONED,
+    key_columns,
+    "partitioned = 'day, zone', or PARTITIONED BY (day, zone)",
+    "columns that are names of [folders](#partitioned-folders)",
+)
 _WAIT = Option(
     "wait", duration, "'30 seconds'", "until a failure that may pass is final", "30 seconds"
 )
@@ -124,6 +131,7 @@ STREAMS: Connectors = {
             "header", boolean, f"{', '.join(TRUE + FALSE)}", "CSV: the first line has names", "true"
         ),
         _DELIMITER,
+        _PARTITIONED,
         RELOAD_OPTION,
         *_CHANGES,
         *TTL_OPTIONS,
@@ -208,7 +216,7 @@ SINKS: Connectors = {
         *_OF_TABLES,
     ),
     "duckdb": (_DATABASE, *_TABLE),
-    "files": (_WRITE_PATH, _FORMAT, _CHANGELOG),
+    "files": (_WRITE_PATH, _FORMAT, _PARTITIONED, _CHANGELOG),
     "iceberg": (
         Option("catalog", some, "catalog = 'name'", "in pyiceberg's configuration", "default"),
         Option("uri", some, "uri = 'sqlite:///catalog.db'", "of the catalog"),

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.statements import Sink as Declared
 from sqlwin.plan.options.checks import check_whole
-from sqlwin.plan.options.connectors import LAKES, SINKS, STATIC, connector_of
+from sqlwin.plan.options.connectors import LAKES, PARTITIONED, SINKS, STATIC, connector_of
+from sqlwin.plan.options.table_options import key_columns
 from sqlwin.runtime.connectors.function_sink import PYTHON, TakeBatch, function_sink
 from sqlwin.runtime.files.atomic_files import removed, replaced, synced
 from sqlwin.schema import CHANGELOG_NAMES
@@ -73,18 +74,24 @@ class Files:
     def write(self, batch: int, rows: pl.DataFrame) -> None:
         from polars.exceptions import PolarsError
 
-        target = self.folder / f"{self._own}{batch:08d}.{FORMATS[self.format]}"
+        target = self.folder / self._name(batch)
         try:
             self._write(batch, rows, target)
         except (OSError, PolarsError) as failure:
             why = getattr(failure, "strerror", None) or failure
             raise RunError(f"cannot write {target}: {why}; the last commit stands") from failure
 
+    def _name(self, batch: int) -> str:
+        return f"{self._own}{batch:08d}.{FORMATS[self.format]}"
+
     def _write(self, batch: int, rows: pl.DataFrame, target: Path) -> None:
         if not self.begun:
-            self._clear(batch)
+            self._clear(batch, self.folder)
             synced(self.folder)  # a run that was killed may have left that to us
             self.begun = True
+        self._put(rows, target)
+
+    def _put(self, rows: pl.DataFrame, target: Path) -> None:
         if rows.is_empty():
             removed(target)
             return
@@ -95,12 +102,12 @@ class Files:
     def _own(self) -> str:
         return "part-" if self.writer == 1 else f"part-{self.writer}-"
 
-    def _clear(self, after: int) -> None:
-        for part in self.folder.glob(f"{self._own}*.{FORMATS[self.format]}"):
+    def _clear(self, after: int, folder: Path) -> None:
+        for part in folder.glob(f"{self._own}*.{FORMATS[self.format]}"):
             number = part.stem.removeprefix(self._own)
             if number.isdigit() and int(number) > after:
                 removed(part)
-        for unfinished in self.folder.glob(f".{self._own}*.{FORMATS[self.format]}.*"):
+        for unfinished in folder.glob(f".{self._own}*.{FORMATS[self.format]}.*"):
             number = unfinished.name.removeprefix(f".{self._own}").partition(".")[0]
             if number.isdigit():  # a process that was killed left it
                 removed(unfinished)
@@ -178,5 +185,12 @@ def _opened(declared: Declared, base: Path, show: Show, writer: int, appends: bo
         changelog = "append" if appends else declared.changelog
         return kafka_sink(declared.name, options, writer, changelog)
     if connector == "files":
+        if PARTITIONED in options:
+            from sqlwin.runtime.connectors.partitioned_files import PartitionedFiles  # by need
+
+            names = key_columns(options[PARTITIONED])
+            return PartitionedFiles(
+                base / options["path"], options.get("format", "json"), writer, names=names
+            )
         return Files(base / options["path"], options.get("format", "json"), writer)
     return Screen(show) if connector == "console" else Nowhere()

@@ -9,15 +9,16 @@ survives any cut into batches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.kernels.columns import ascending, constant
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.plan.options.connectors import DEBEZIUM
+from sqlwin.plan.options.connectors import DEBEZIUM, PARTITIONED
 from sqlwin.plan.options.option import boolean
+from sqlwin.plan.options.table_options import key_columns
 from sqlwin.runtime.formats import csv_lines, debezium, json_lines
 from sqlwin.runtime.formats.column_check import fit, no_names, repeated
 from sqlwin.runtime.formats.content import FAILURES, text
@@ -25,7 +26,7 @@ from sqlwin.runtime.formats.lines import Lines, Texts
 from sqlwin.runtime.formats.values import presentable
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import no_rejects, refused, texts
-from sqlwin.schema import PART, SEQ
+from sqlwin.schema import PART, SEQ, polars_schema
 
 ROWS_IN_A_FILE = 2**32
 
@@ -59,9 +60,12 @@ def read(
     RunError where it cannot be read, or has no column of the stream.
     """
     shown = path if shown is None else shown
-    format_ = dict(stream.options).get("format", "json")
+    options = dict(stream.options)
     try:
-        found = _READERS[format_](path, stream, shown)
+        if PARTITIONED in options:
+            found = _partitioned(path, stream, shown)
+        else:
+            found = _READERS[options.get("format", "json")](path, stream, shown)
     except (*FAILURES, *csv_lines.FAILURES) as error:
         raise RunError(f"cannot read {shown} of stream {stream.name}: {error}") from error
     return _placed(found, number * ROWS_IN_A_FILE, stream, watermark)
@@ -97,6 +101,33 @@ def _positions(lines: Lines, first: int) -> pl.Series:
     if len(numbers) and numbers[-1] == len(numbers) - 1:
         return ascending(SEQ, first, len(numbers))
     return pl.Series(SEQ, numbers + first)
+
+
+def _partitioned(path: str, stream: Stream, shown: str) -> _Found:
+    """With the columns that are names of the file's folders; where they are none of their types,
+    each row is malformed."""
+    from sqlwin.runtime.files.partitions import values_of  # by need
+
+    options = dict(stream.options)
+    names = key_columns(options[PARTITIONED])
+    values, lower = values_of(shown, names), {name.lower() for name in names}
+    if len(values) < len(names):
+        missing = next(name for name in names if name not in values)
+        raise RunError(f"{shown} of stream {stream.name} is in no folder {missing}=…")
+    given = tuple(c for c in stream.columns if c.name.lower() in lower)
+    inner = replace(stream, columns=tuple(c for c in stream.columns if c not in given))
+    found = _READERS[options.get("format", "json")](path, inner, shown)
+    texts_ = {name.lower(): text for name, text in values.items()}
+    data = {c.name: pl.Series([texts_[c.name.lower()]], dtype=pl.String) for c in given}
+    folder, lines = Lines.of(pl.DataFrame(data), given), found.lines
+    if folder.bad:
+        bad = lines.bad | dict.fromkeys(map(int, lines.numbers), folder.bad[0])
+        none = pl.DataFrame(schema=polars_schema(stream.columns))
+        return replace(found, lines=Lines(none, lines.numbers[:0], bad))
+    count, order = len(lines.rows), [c.name for c in stream.columns]
+    columns = [each.new_from_index(0, count) for each in folder.rows.iter_columns()]
+    rows = lines.rows.hstack(columns).select(order)
+    return replace(found, lines=replace(lines, rows=rows))
 
 
 def _json(path: str, stream: Stream, shown: str) -> _Found:

@@ -29,6 +29,7 @@ from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.arguments import Arguments, Constant, arguments
+from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN
 from sqlwin.sql.expressions.engine import aggregate_names
 from sqlwin.sql.expressions.registered import registered
 from sqlwin.sql.expressions.scalars import (
@@ -120,7 +121,8 @@ def _checked(
 
 
 def _in_order(call: AggregateCall) -> AggregateCall:
-    """FIRST(x ORDER BY y) is MIN_BY(x, y): a row whose y is NULL takes no part.
+    """FIRST(x ORDER BY y) is MIN_BY(x, y): a row whose y is NULL takes no part, unless NULLS FIRST
+    or NULLS LAST says where it stands.
 
     LAST is the first in the reversed order, so that of a tie both have the first row by position.
     """
@@ -128,12 +130,15 @@ def _in_order(call: AggregateCall) -> AggregateCall:
         return call
     key, *more = call.order
     last = call.function.name == "last"
-    if not more:
+    placed = bool(key.args.get(NULLS_GIVEN))
+    if not more and not placed:
         least = last == bool(key.args.get("desc"))
         function = aggregate("arg_min" if least else "arg_max")
         return replace(call, function=function, args=(*call.args, key.this), order=())
     order = tuple(_reversed(key) if last else key for key in call.order)
-    where = exp.and_(*(copied(part) for part in (call.where, not_null(key.this)) if part))
+    known = None if placed else not_null(key.this)
+    given = [copied(part) for part in (call.where, known) if part]
+    where = exp.and_(*given) if given else None
     return replace(call, function=aggregate("first"), where=where, order=order)
 
 

@@ -50,7 +50,11 @@ def _columns(relation: Relation, compared: Sequence[exp.Column]) -> Iterator[exp
     """Those of its stream that are compared."""
     lower = [name.lower() for name in relation.names]
     for node in compared:
-        name = relation.find(node.name) if node.table.lower() in ("", *lower) else None
+        table, called = node.table.lower(), relation.find(node.name)
+        if relation.sides:
+            found = relation.candidates(node.name)
+            called = next((its for side, its in found if table in ("", side.name.lower())), None)
+        name = called if table in ("", *lower) else None
         tree = None if name is None else relation.expression(name)
         if isinstance(tree, exp.Column):
             yield tree

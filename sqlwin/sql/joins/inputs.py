@@ -31,7 +31,8 @@ from sqlwin.windows.stays import Stay
 @dataclass(frozen=True)
 class Input:
     """relation: with the join's names. side: of its own columns; unnested: of those of elements of
-    its arrays. ts: of its event time, where a column shows it.
+    its arrays, or of the other inputs of a join in brackets; same: columns that this one makes
+    equal, each with the one to be read for both. ts: of its event time, where a column shows it.
 
     frame: of its window; none: what came before is never too old. session: of its sessions.
     last: of a window of the last row of each key. slide: of a window that advances by so much.
@@ -51,6 +52,7 @@ class Input:
     stay: Stay | None = None
     unnested: tuple[JoinSide, ...] = ()
     called: str = ""
+    same: tuple[tuple[str, str], ...] = ()
 
     @property
     def sides(self) -> tuple[JoinSide, ...]:
@@ -66,16 +68,16 @@ class Input:
 
 
 def inputs(
-    source: ast.From, known: Known, bind: Bind, where: ast.Run | None, changes: bool = False
+    source: ast.From, known: Known, bind: Bind, select: ast.Select, changes: bool = False
 ) -> list[Input]:
-    """In the order of the text. where: the condition of the query, of which each input takes
-    the bound of its rank, where it has one. changes: the join is made of changes."""
+    """In the order of the text. select: the query, of whose WHERE each input takes the bound of its
+    rank, where it has one. changes: the join is made of changes."""
     given = [source, *(join.right for join in source.joins)]
-    relations = [_read(each, known, bind, at, where) for at, each in enumerate(given)]
+    relations = [_read(each, known, bind, at, select) for at, each in enumerate(given)]
     if not changes:
         joined = zip(relations[1:], source.joins, strict=True)
         relations[1:] = [_settled(relation, join, known) for relation, join in joined]
-    runs = (where, *(run for join in source.joins for run in (join.on, join.match)))
+    runs = (select.where, *(run for join in source.joins for run in (join.on, join.match)))
     compared = compared_columns([run for run in runs if run is not None])
     relations = [as_compared(relation, compared) for relation in relations]
     spans = [span_of(each) for each in given]
@@ -102,17 +104,22 @@ def inputs(
     ]
 
 
-def _read(source: ast.From, known: Known, bind: Bind, at: int, where: ast.Run | None) -> Relation:
+def _read(source: ast.From, known: Known, bind: Bind, at: int, select: ast.Select) -> Relation:
     value = source.source
     if isinstance(value, ast.WindowCall):
         star = ast.Run("*", "*", value.function.span)
         value = ast.Select((star,), ast.From(value), value.function.span)
+    if source.open:
+        from sqlwin.sql.joins.brackets import opened  # by need
+
+        assert isinstance(value, ast.Select)
+        return opened(value, select, known, bind)
     relation = read(value, known, bind)
     if source.alias is not None:
         relation = relation.called(source.alias.text)
     if source.unnests:
         relation = _unnested(relation, source, known)
-    relation = limited(relation, where)
+    relation = limited(relation, select.where)
     if source.as_of is not None:
         relation = versions(relation, span_of(source))
     relation = derived(relation, known)
@@ -222,5 +229,7 @@ def _input(
     step = None if slide is None else slide.slide
     stay = shape.of(side) if isinstance(shape, Staying) else None
     called_ = relation.names[0] if relation.names else name
-    more = (session, last, step, stay, tuple(others), called_)
+    equal = (pair for pair in relation.same if pairs.keys() >= set(pair))
+    same = tuple((pairs[one], pairs[other]) for one, other in equal)
+    more = (session, last, step, stay, tuple(others), called_, same)
     return Input(renamed, side, time_column(renamed), frame, as_of, span, *more)

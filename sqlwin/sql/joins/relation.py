@@ -121,11 +121,15 @@ def joined(select: ast.Select, known: Known, bind: Bind) -> Relation:
     """The relation of FROM, WHERE and the policies; all three are then done with."""
     joins = select.relation.joins
     refuse_matches((select.relation, *(join.right for join in joins)))
+    if any(join.right.open for join in joins):
+        from sqlwin.sql.joins.brackets import flat  # by need
+
+        select = replace(select, relation=flat(select.relation, known))
     source = mirrored(select.relation, known)
     changes = select.instants is not None and by_changes(source, known)
     if changes:
         source = mirrored(select.relation, known, tables=True)
-    first, *rest = inputs(source, known, bind, select.where, changes)
+    first, *rest = inputs(source, known, bind, select, changes)
     if first.last is not None:
         raise alone(first.last)
     joining = PartialJoin(Leaf(first), [first])
@@ -167,10 +171,10 @@ def mirrored(source: ast.From, known: Known, tables: bool = False) -> ast.From:
 def _looked_up(source: ast.From, join: ast.Join, known: Known, tables: bool) -> bool:
     if is_last(source.window) and not tables:
         return is_now(join.right.window)
-    return _static(source, known) and not _static(join.right, known)
+    return is_static(source, known) and not is_static(join.right, known)
 
 
-def _static(source: ast.From, known: Known) -> bool:
+def is_static(source: ast.From, known: Known) -> bool:
     name = source.source
     return isinstance(name, ast.Name) and isinstance(known.relation(name).base, StaticScan)
 
@@ -212,17 +216,28 @@ def _computed(joining: PartialJoin, right: Input, name: str, run: ast.Run) -> tu
     return found, scope.relation.below(scope.resolved(parsed(run), run))
 
 
+def _of_right(right: Leaf, name: ast.Name) -> str:
+    """The column of the right input, or of one of those of a join in brackets, by its name."""
+    sides, same = right.input.sides, right.same
+    found = {side: called for side in sides if (called := side.find(name.text)) is not None}
+    if not found:
+        names = [own for side in sides for own, _ in side.columns]
+        message = f"{right.input.side.name} has no column {name.text}"
+        raise QueryError(message + nearest(name.text, names), name.span, legal=", ".join(names))
+    first, *others = dict.fromkeys(same.get(called, called) for called in found.values())
+    if others:
+        message = f"{name.text} is a column of {len(found)} inputs of this join"
+        legal = " or ".join(f"ON … = {side.name}.{name.text}" for side in found)
+        raise QueryError(message, name.span, legal=legal)
+    return first
+
+
 def _using(joining: PartialJoin, pair: Pair, name: ast.Name) -> tuple[str, Expr]:
     """The column of USING, and what it is above the join; its equality is a key."""
     run = ast.Run(name.text, name.text, name.span)
     scope = joining.scope()
     left = scope.relation.below(scope.resolved(exp.column(name.text), run))
-    found = pair.right.input.side.find(name.text)
-    if found is None:
-        names = [own for own, _ in pair.right.input.side.columns]
-        message = f"{pair.right.input.side.name} has no column {name.text}"
-        raise QueryError(message + nearest(name.text, names), name.span, legal=", ".join(names))
-    right = column(found)
+    right = column(_of_right(pair.right, name))
     pair.keys.append((left, right, run))
     if pair.kind == "full":
         return name.text, exp.Coalesce(this=copied(left), expressions=[copied(right)])

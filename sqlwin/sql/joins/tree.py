@@ -63,7 +63,7 @@ class Leaf:
 
     @property
     def same(self) -> dict[str, str]:
-        return {}
+        return dict(self.input.same)
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Pair:
     @property
     def same(self) -> dict[str, str]:
         """Columns that are equal in the joined rows, each with the one that is never padded."""
-        found = self.left.same
+        found = self.left.same | self.right.same
         for left, right, _ in self.keys:
             if not isinstance(left, exp.Column) or not isinstance(right, exp.Column):
                 continue
@@ -117,7 +117,8 @@ class Pair:
                 alike = [name for name, one in found.items() if one == known]
                 found |= dict.fromkeys((*alike, known), right.name)
             elif self.kind != "full":
-                found[right.name] = known
+                alike = [name for name, one in found.items() if one == right.name]
+                found |= dict.fromkeys((*alike, right.name), known)
         return found
 
     @property

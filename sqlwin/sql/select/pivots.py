@@ -42,7 +42,9 @@ def unturned(source: ast.From, known: Known, bind: Bind) -> ast.From:
     """What FROM reads, with a query in the place of each PIVOT."""
     joins = (replace(join, right=unturned(join.right, known, bind)) for join in source.joins)
     made = source.source
-    if isinstance(made, ast.Pivot):
+    if source.open and isinstance(made, ast.Select):
+        made = replace(made, relation=unturned(made.relation, known, bind))
+    elif isinstance(made, ast.Pivot):
         made = _grouped(made, known, bind)
     elif isinstance(made, ast.Unpivot):
         made = _lengthened(made, known, bind)

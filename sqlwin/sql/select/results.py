@@ -11,6 +11,7 @@ from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.typed import Typed
 from sqlwin.plan.ir.nodes import Node, Project
 from sqlwin.plan.ir.statements import Sink
+from sqlwin.plan.options.connectors import PARTITIONED
 from sqlwin.plan.options.sinks import changes, why_changing
 from sqlwin.schema import CHANGELOG_NAMES, type_name
 from sqlwin.sql.expressions.scalars import parsed
@@ -42,6 +43,11 @@ def into(sink: Sink, plan: Node, statement: ast.Insert) -> Node:
     """The plan with the sink's columns: by position, numbers widened where they may be."""
     assert isinstance(plan, Project)
     if sink.columns is None:
+        if PARTITIONED in (options := dict(sink.options)):
+            from sqlwin.sql.sources.partitioned import check_partitions  # by need
+
+            columns_ = [(name, scalar.type) for name, scalar in plan.columns]
+            check_partitions(f"sink {sink.name}", options, columns_, statement.sink.span)
         return plan
     span = statement.sink.span
     if len(sink.columns) != len(plan.columns):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlwin.errors import QueryError, Span
@@ -57,8 +57,12 @@ def bind_select(select: ast.Select, known: Known) -> Relation:
         return _bound_select(select, known)
 
 
-def _inputs(source: ast.From) -> tuple[ast.From, ...]:
-    return source, *(join.right for join in source.joins)
+def _inputs(source: ast.From) -> Iterator[ast.From]:
+    """Those of a join in brackets, too."""
+    yield source
+    for right in (join.right for join in source.joins):
+        within = right.source.relation if isinstance(right.source, ast.Select) else None
+        yield from _inputs(within) if within is not None and right.open else (right,)
 
 
 def _unturned(select: ast.Select, known: Known) -> ast.Select:

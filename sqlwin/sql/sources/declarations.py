@@ -11,13 +11,21 @@ import pyarrow as pa
 
 from sqlwin.durations import LEGAL as DURATIONS
 from sqlwin.durations import micros
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.functions.core.session_zone import session_zone
 from sqlwin.functions.elsewhere import TYPES
 from sqlwin.plan.ir.nodes import Scalar, Stream
 from sqlwin.plan.ir.statements import Sink
 from sqlwin.plan.options.checks import check as check_options
-from sqlwin.plan.options.connectors import APPEND, CALLER, SINKS, STATIC, STREAMS, connector_of
+from sqlwin.plan.options.connectors import (
+    APPEND,
+    CALLER,
+    PARTITIONED,
+    SINKS,
+    STATIC,
+    STREAMS,
+    connector_of,
+)
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.processing_time import clock_columns
 from sqlwin.schema import (
@@ -37,6 +45,7 @@ from sqlwin.sql.relations.relation import nearest, of_stream
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
 from sqlwin.sql.sources.nested_types import nested_type
+from sqlwin.sql.syntax.declarations import unbucketed
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import QUOTED, unquoted
 from sqlwin.system.secrets import hidden
@@ -72,6 +81,8 @@ def as_sink(created: ast.CreateStream) -> ast.CreateSink:
 
     QueryError where it has no connector. Its primary key identifies a row there, as `unique`.
     """
+    if created.buckets is not None:
+        raise unbucketed(created.buckets)
     given = dict(created.options)
     connector = connector_of(given)
     if connector not in SINKS or (connector == CALLER and "connector" not in given):
@@ -106,6 +117,8 @@ def stream(created: ast.CreateStream) -> Stream:
     zone = session_zone()
     columns = tuple(Column(_own(c.name), column_type(c), zone) for c in declared)
     made = Stream(created.name.text, columns, None, options=hidden(created.options))
+    if PARTITIONED in options:
+        _check_partitions(f"{kind} {made.name}", options, columns, created.places, created.span)
     made = _computed(made, created.columns)
     ts, delay = _watermark(created, made)
     offset, trusted = _position(created, made)
@@ -124,11 +137,23 @@ def sink(created: ast.CreateSink) -> Sink:
         created.name.span,
         places=dict(created.places),
     )
+    if columns and PARTITIONED in (options := dict(made.options)):
+        of = created.places, created.name.span
+        _check_partitions(f"sink {made.name}", options, columns, *of)
     for column in created.columns:
         if column.name.text.lower() in CHANGELOG_NAMES.values():
             message = f"each result has a column {column.name.text.lower()} of its own"
             raise QueryError(message, column.name.span, legal="any other name")
     return made
+
+
+def _check_partitions(
+    what: str, options: dict[str, str], columns: Schema, places: ast.Places, span: Span
+) -> None:
+    from sqlwin.sql.sources.partitioned import check_partitions  # by need
+
+    at = dict(places).get(PARTITIONED, span)
+    check_partitions(what, options, [(c.name, c.type) for c in columns], at)
 
 
 def _own(name: ast.Name) -> str:

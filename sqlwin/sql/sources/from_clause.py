@@ -70,7 +70,8 @@ class Known:
     early: whether a query around asks for early results. retain: the longest RETAIN of those
     around. shared: views that are read more than once, each a stage of its own, so that it
     is computed once. zone: by whose clocks windows of days go; None: UTC. bound: see `bound_below`.
-    inline: see the function of this name.
+    inline: see the function of this name. declared: what CREATE says of streams and tables.
+    optioned: see its module.
     """
 
     streams: dict[str, Stream] = field(default_factory=dict)
@@ -85,6 +86,8 @@ class Known:
     zone: str | None = None
     files: NamedFiles = field(default_factory=NamedFiles)
     inline: dict[Stream, Stream] = field(default_factory=dict)
+    declared: dict[str, ast.CreateStream] = field(default_factory=dict)
+    optioned: dict[Stream, Stream] = field(default_factory=dict)
     bound: dict[int, tuple[ast.Select, Relation]] = field(default_factory=dict)
 
     def has(self, key: str) -> bool:
@@ -105,6 +108,8 @@ class Known:
             return of_stream(inline(name, self.inline, self.has), static=True)
         if isinstance(name, ast.File):
             return of_stream(self.files.stream(name, self.has))
+        if isinstance(name, ast.Optioned):
+            return self._optioned(name)
         key = name.text.lower()
         if key in self.views:
             view = replace(self.views[key].relation(self), names=(name.text,))
@@ -119,6 +124,14 @@ class Known:
             raise QueryError(f"{name.text} is a sink and cannot be read", name.span, legal=legal)
         message = f"no stream or view is called {name.text}{nearest(name.text, self.names())}"
         raise QueryError(message, name.span, legal=legal)
+
+    def _optioned(self, name: ast.Optioned) -> Relation:
+        from sqlwin.sql.sources.optioned import source  # by need
+
+        hidden = name.text.lower() in self.views
+        stream, static = source(name, {} if hidden else self.declared, self.optioned, self.has)
+        made = stream if static else present(stream, self.ttl)
+        return of_stream(made, static).called(name.text)
 
     def inner(self) -> Known:
         return replace(self, views=dict(self.views))

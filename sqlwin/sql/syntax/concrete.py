@@ -23,6 +23,8 @@ VALUES = frozenset({"NAME", "STRING", "TEXT", "NUMBER", "OP", "HINT"})
 
 KEY = "key"
 """An expression of ORDER BY, behind which DESC is no name."""
+PIVOTED = "pivoted"
+"""A part of what stands in the brackets of PIVOT."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,16 @@ def _branch(tree: Tree[Token], source: str, text: str) -> Branch:
     )
     rule = str(tree.data).partition("{")[0]
     if rule in ("order", "order_by"):
-        children = tuple(map(_key, children))
+        children = tuple(_called(KEY, child) for child in children)
+    if rule == "pivot":
+        children = tuple(_called(PIVOTED, child) for child in children)
     return Branch(rule, children)
 
 
-def _key(child: Leaf | Branch) -> Leaf | Branch:
+def _called(rule: str, child: Leaf | Branch) -> Leaf | Branch:
+    """A run by the name of the rule that it is for."""
     run = isinstance(child, Branch) and child.rule == "run"
-    return Branch(KEY, child.children) if isinstance(child, Branch) and run else child
+    return Branch(rule, child.children) if isinstance(child, Branch) and run else child
 
 
 def _leaf(token: Token, source: str, text: str) -> Leaf:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 from lark import Token
@@ -10,6 +11,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.plan.options.connectors import PARTITIONED
 from sqlwin.plan.options.spellings import put_here, spelt_here
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.functions import FunctionRules
@@ -44,7 +46,7 @@ class DeclarationRules(FunctionRules):
         made = ast.CreateStream(
             name=named(name),
             kind="STREAM" if str(kind).upper() == "SOURCE" else str(kind).upper(),
-            columns=tuple(p for p in parts if isinstance(p, ast.ColumnDef)),
+            columns=tuple(_columns(parts)),
             watermarks=tuple(p for p in parts if isinstance(p, ast.Watermark)),
             positions=tuple(p for p in parts if isinstance(p, ast.Position)),
             options=_options(parts, reads=True)[0],
@@ -54,12 +56,28 @@ class DeclarationRules(FunctionRules):
             existing=existing_of(parts),
             like=next((p for p in parts if isinstance(p, ast.Like)), None),
             written=self.written(meta),
+            buckets=next((p.span for p in parts if isinstance(p, ast.Buckets)), None),
         )
         if not _is_ksqldb(made.options):
             return made
         from sqlwin.sql.syntax import ksql_tables  # by need
 
         return ksql_tables.declared(made)
+
+    def partitioned(self, meta: Meta, children: Children) -> ast.Partitions:
+        word, *columns = children
+        names = tuple(c.name if isinstance(c, ast.ColumnDef) else c for c in columns)
+        new = tuple(c for c in columns if isinstance(c, ast.ColumnDef))
+        for each in (c for c in new if c.type is not None and c.type.original.startswith("(")):
+            message = "folders have the names of columns, and of no function of them"
+            raise QueryError(message, each.name.span, legal="PARTITIONED BY (day), a column")
+        return ast.Partitions(names, new, named(word).span)
+
+    def partition_name(self, meta: Meta, children: Children) -> ast.Name:
+        return named(children[0])
+
+    def buckets(self, meta: Meta, children: Children) -> ast.Buckets:
+        return ast.Buckets(named(children[0]).span)
 
     def like_columns(self, meta: Meta, children: Children) -> ast.Like:
         return ast.Like(named(children[-1]), options=False)
@@ -81,6 +99,7 @@ class DeclarationRules(FunctionRules):
     def create_as(self, meta: Meta, children: Children) -> ast.CreateAs:
         kind, name = (child for child in children if isinstance(child, Token))
         select, existing = called(children[-1], _lists(children)), existing_of(children)
+        _refuse_layout(children)
         made = self._named_result(_words(kind), named(name), select, _options(children), existing)
         return replace(made, written=self.written(meta))
 
@@ -94,7 +113,8 @@ class DeclarationRules(FunctionRules):
         if select is not None:
             result = self._named_result("SINK", name, select, options, existing)
             return replace(result, written=self.written(meta))
-        columns = tuple(c for c in children if isinstance(c, ast.ColumnDef))
+        columns = tuple(_columns(children))
+        _refuse_layout(children, columns=True)
         return ast.CreateSink(name, columns, *options, existing, self.written(meta))
 
     def sink_of(self, meta: Meta, children: Children) -> ast.Select:
@@ -133,12 +153,18 @@ class DeclarationRules(FunctionRules):
         return True
 
     def insert(self, meta: Meta, children: Children) -> ast.Insert:
-        sink, *names, select = children
+        sink, *more, select = children
+        names = [each for each in more if isinstance(each, tuple)]
         if names:
             message = "the columns of an INSERT go by their places, and by no list of names"
             legal = f"INSERT INTO {named(sink).text} SELECT …, in the order of the sink's columns"
             raise QueryError(message, names[0][0].span, legal=legal)
-        return ast.Insert(named(sink), select)
+        name = named(sink)
+        if len(more) > len(names):
+            from sqlwin.sql.syntax.option_hints import optioned  # by need
+
+            name = optioned(name, named(more[0]), reads=False)
+        return ast.Insert(name, select)
 
     def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
         return ast.ExplainOf(children[-1], analyze=len(children) > 1)
@@ -194,8 +220,34 @@ class DeclarationRules(FunctionRules):
         return prepared.unquoted(str(children[0]))
 
 
+def unbucketed(span: Span) -> QueryError:
+    message = "what is written has no buckets, on which its readers would count"
+    legal = "PARTITIONED BY (day), for folders; unique = 'id', for the key of Kafka's records"
+    return QueryError(message, span, legal=legal)
+
+
+def _refuse_layout(children: Children, columns: bool = False) -> None:
+    """Of what is written; columns: whether PARTITIONED BY may declare some."""
+    for each in children:
+        if isinstance(each, ast.Buckets):
+            raise unbucketed(each.span)
+        if isinstance(each, ast.Partitions) and each.columns and not columns:
+            message = "the columns of a query have their types"
+            raise QueryError(message, each.columns[0].name.span, legal="PARTITIONED BY (day)")
+
+
+def _columns(children: Children) -> Iterator[ast.ColumnDef]:
+    """Those of PARTITIONED BY last, where they are declared there."""
+    yield from (c for c in children if isinstance(c, ast.ColumnDef))
+    yield from (c for p in children if isinstance(p, ast.Partitions) for c in p.columns)
+
+
 def _is_ksqldb(options: ast.Options) -> bool:
     return any(name.lower() == "kafka_topic" for name, _ in options)
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
 
 
 def _words(token: Token) -> str:
@@ -220,6 +272,12 @@ def _options(children: Children, reads: bool = False) -> tuple[ast.Options, ast.
     by_word = {c.word: c.value for c in children if isinstance(c, Clause)}
     given, places = by_word.get("WITH", ((), ()))
     options = tuple(sorted(put_here(dict(given), reads).items()))
+    for partitions in (c for c in children if isinstance(c, ast.Partitions)):
+        if PARTITIONED in dict(options):
+            raise QueryError("the partitions are given twice", partitions.span, legal="once")
+        texts = ", ".join(_quoted(name.text) for name in partitions.names)
+        options = tuple(sorted((*options, (PARTITIONED, texts))))
+        places = (*places, (PARTITIONED, partitions.span))
     if _is_ksqldb(options) and not reads:
         from sqlwin.sql.syntax import ksql_tables  # by need
 

@@ -74,7 +74,7 @@ def match_recognize(run: ast.Run, span: Span) -> ast.MatchRecognize:
 
 def _clauses(inside: ast.Run) -> dict[str, ast.Run]:
     """What stands behind the words of each clause."""
-    found = list(_found(inside.text))
+    found = words_of(inside.text)
     begin = found[0][1] if found else len(inside.text)
     if inside.text[:begin].strip():
         raise QueryError("a clause is missing here", part(inside, 0, begin).span, legal=LEGAL)
@@ -97,7 +97,7 @@ def _clauses(inside: ast.Run) -> dict[str, ast.Run]:
     return made
 
 
-def _found(text: str) -> list[tuple[str, int, int]]:
+def words_of(text: str) -> list[tuple[str, int, int]]:
     """Words of clauses outside brackets, each with its place."""
     depth, made = 0, []
     for token in _TOKEN.finditer(text):

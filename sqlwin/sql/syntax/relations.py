@@ -23,10 +23,18 @@ from sqlwin.sql.text.runs import bracketed, parts
 class RelationRules(Transformer[Token, Any]):
     def relation(self, meta: Meta, children: Children) -> ast.From:
         first, joins = joined(children)
-        return replace(first, joins=joins, above=found(children, ast.KsqlWindow))
+        above = found(children, ast.KsqlWindow) or first.above
+        return replace(first, joins=joins, above=above)
 
     def input(self, meta: Meta, children: Children) -> ast.From:
         source, *rest = children
+        if isinstance(source, ast.From):
+            from sqlwin.sql.syntax import brackets  # by need
+
+            made = brackets.first(source, rest)
+            if isinstance(made, ast.From):
+                return made
+            source = made
         if _has_names(source, rest):
             from sqlwin.sql.syntax.inline import renamed  # by need
 
@@ -62,12 +70,16 @@ class RelationRules(Transformer[Token, Any]):
 
     # --- joins ---
 
+    def bracketed_join(self, meta: Meta, children: Children) -> ast.From:
+        made, joins = joined(children)
+        return replace(made, joins=joins)
+
     def join(self, meta: Meta, children: Children) -> ast.Join:
         word, right, *rest = children
         given = {c.word: c.value for c in rest if isinstance(c, Clause)}
         return ast.Join(
             word=ast.Name(key_of(word), named(word).span),
-            right=right,
+            right=_joined_to(right),
             on=given.get("on"),
             using=given.get("using", ()),
             match=given.get("match"),
@@ -76,7 +88,7 @@ class RelationRules(Transformer[Token, Any]):
 
     def comma_join(self, meta: Meta, children: Children) -> ast.Join:
         comma = ast.Name(",", replace(meta_span(meta), length=1))
-        return ast.Join(comma, children[-1])
+        return ast.Join(comma, _joined_to(children[-1]))
 
     def on(self, meta: Meta, children: Children) -> Clause:
         return Clause("on", children[-1], meta_span(meta))
@@ -118,6 +130,12 @@ class RelationRules(Transformer[Token, Any]):
     def name(self, meta: Meta, children: Children) -> ast.Name:
         return ast.Name(".".join(named(c).text for c in children), meta_span(meta))
 
+    def hinted(self, meta: Meta, children: Children) -> ast.Optioned:
+        from sqlwin.sql.syntax.option_hints import optioned  # by need
+
+        name, hint = children
+        return optioned(name, named(hint), reads=True)
+
     def file(self, meta: Meta, children: Children) -> ast.File:
         return ast.File(unquoted(str(children[0])), meta_span(meta))
 
@@ -147,6 +165,15 @@ class RelationRules(Transformer[Token, Any]):
             message = "DESCRIPTOR names one column, the event time"
             raise QueryError(message, meta_span(meta), legal="DESCRIPTOR(ts)")
         return children[0]  # type: ignore[no-any-return]
+
+
+def _joined_to(right: ast.From) -> ast.From:
+    """What stands behind JOIN, maybe a join in brackets."""
+    if not right.joins:
+        return right
+    from sqlwin.sql.syntax import brackets  # by need
+
+    return brackets.right(right)
 
 
 def _has_names(source: Any, rest: Children) -> bool:

@@ -107,7 +107,7 @@ def _last_word(token: Token) -> Span:
 def joined(children: Children) -> tuple[ast.From, tuple[ast.Join, ...]]:
     """The first input and the joins, each unnest with the input that it is of."""
     first: ast.From = children[0]
-    joins: list[ast.Join] = []
+    joins = list(first.joins)  # of a join in brackets
     for child in children[1:]:
         if isinstance(child, ast.Join):
             joins.append(child)

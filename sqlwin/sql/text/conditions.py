@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import QUOTED
@@ -34,6 +35,13 @@ def conjuncts(run: ast.Run) -> Iterator[ast.Run]:
 def either(text: str) -> bool:
     """Whether it has an OR outside of brackets."""
     return any(token.upper() == "OR" for _, token in outside(text))
+
+
+def both(one: ast.Run, other: ast.Run) -> ast.Run:
+    """Joined by AND, at the place of the first."""
+    texts = [f"({run.text})" if either(run.text) else run.text for run in (one, other)]
+    text = " AND ".join(texts)
+    return replace(one, text=text, original=text, overs=(*one.overs, *other.overs))
 
 
 def closing(text: str, opened: int) -> int:

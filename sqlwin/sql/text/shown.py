@@ -22,14 +22,14 @@ from sqlwin.system.secrets import MASK, blank, in_clear, is_secret, places
 
 _SINGLE, _DOUBLE = f"'{SINGLE_QUOTES}", f'"{DOUBLE_QUOTES}'
 _WORDS = re.compile(
-    rf"""--[^\n]*|/\*.*?\*/
+    rf"""--[^\n]*|/\*(?!\+).*?\*/
       | (?P<value>:[A-Za-z_]\w*
           | [rR]?'(?:[^'\\]|\\.|'')*' | [rR]?"(?:[^"\\]|\\.|"")*" | `(?:[^`]|``)*`
           | [{SINGLE_QUOTES}][^\n]*?[{_SINGLE}] | [{DOUBLE_QUOTES}][^\n]*?[{_DOUBLE}]
           | [{_SINGLE}{_DOUBLE}`].*)
       | (?P<options>\b(?:WITH|OPTIONS)\b(?!\s+(?:LOCAL\s+)?TIME\b))
       | (?P<begins>\b(?:CREATE|SET)\b)
-      | (?P<ends>\bSELECT\b)
+      | (?P<ends>\bSELECT\b|\*/)
       | [\w.$-]+ | [^\w\s]""",
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )

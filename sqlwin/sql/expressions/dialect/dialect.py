@@ -32,6 +32,7 @@ from sqlwin.functions.instants.interval_texts import with_units
 from sqlwin.functions.table import TABLE
 from sqlwin.sql.expressions.dialect import json_aggregates
 from sqlwin.sql.expressions.dialect.arrows import dotted
+from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN, PICKING
 from sqlwin.sql.text.prepared import unquoted
 
 COMPILED = not str(parser.__file__).endswith(".py")
@@ -221,7 +222,7 @@ class SqlwinSpark(Spark):
 
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
-        FUNCTIONS: ClassVar = _others(SparkParser.FUNCTIONS)
+        FUNCTIONS: ClassVar = {**_others(SparkParser.FUNCTIONS), **PICKING}
         FUNCTION_PARSERS: ClassVar = _others(
             {
                 **SparkParser.FUNCTION_PARSERS,
@@ -331,6 +332,14 @@ class SqlwinSpark(Spark):
                     self.raise_error("Expecting an operand")
                 found = made(found, by)
             return found
+
+        def _parse_ordered(self, *args: Any, **options: Any) -> exp.Ordered | None:
+            made = super()._parse_ordered(*args, **options)
+            before = self._tokens[max(0, self._index - 2) : self._index]
+            words = [token.text.upper() for token in before]
+            if made is not None and words in (["NULLS", "FIRST"], ["NULLS", "LAST"]):
+                made.set(NULLS_GIVEN, True)
+            return made
 
         def _shift(self) -> Callable[[Any, Any], exp.Expr] | None:
             if self._beside() and self._match_pair(TokenType.LT, TokenType.LT):

@@ -31,6 +31,8 @@ def names(source: ast.From) -> Iterator[str]:
             yield each.alias.text
         elif isinstance(each.source, ast.Name):
             yield each.source.text
+        elif each.open and isinstance(each.source, ast.Select):
+            yield from names(each.source.relation)
 
 
 def names_outer(tree: Expr, own: frozenset[str]) -> bool:

@@ -22,7 +22,7 @@ from sqlwin.sql.expressions.scalars import NESTED
 from sqlwin.sql.syntax.subqueries.correlated import names, names_one_of
 from sqlwin.sql.syntax.subqueries.scalar_values import made
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.conditions import TOKEN, closing, conjuncts, either
+from sqlwin.sql.text.conditions import TOKEN, both, closing, conjuncts, either
 from sqlwin.sql.text.runs import part
 
 Parse = Callable[[ast.Run], ast.Select]
@@ -120,15 +120,9 @@ def _moved(select: ast.Select) -> ast.Select:
         parts = list(conjuncts(join.on))
         stays = [run for run in parts if not _OPENS.search(run.text)]
         for run in (run for run in parts if _OPENS.search(run.text)):
-            where = run if where is None else _both(where, run)
+            where = run if where is None else both(where, run)
         joins[at] = replace(join, on=_all(join.on, stays))
     return replace(select, where=where, relation=replace(select.relation, joins=tuple(joins)))
-
-
-def _both(one: ast.Run, other: ast.Run) -> ast.Run:
-    texts = [f"({run.text})" if either(run.text) else run.text for run in (one, other)]
-    text = " AND ".join(texts)
-    return replace(one, text=text, original=text, overs=(*one.overs, *other.overs))
 
 
 def _all(run: ast.Run, parts: list[ast.Run]) -> ast.Run:

@@ -1,5 +1,6 @@
 """What the grammar saw, with its place: the variety of the dialect, not yet its meaning."""
 
+from sqlwin.sql.text.ast.definitions import Buckets as Buckets
 from sqlwin.sql.text.ast.definitions import ColumnDef as ColumnDef
 from sqlwin.sql.text.ast.definitions import CreateAs as CreateAs
 from sqlwin.sql.text.ast.definitions import CreateFunction as CreateFunction
@@ -11,6 +12,7 @@ from sqlwin.sql.text.ast.definitions import Existing as Existing
 from sqlwin.sql.text.ast.definitions import Like as Like
 from sqlwin.sql.text.ast.definitions import Macro as Macro
 from sqlwin.sql.text.ast.definitions import Options as Options
+from sqlwin.sql.text.ast.definitions import Partitions as Partitions
 from sqlwin.sql.text.ast.definitions import Places as Places
 from sqlwin.sql.text.ast.definitions import Position as Position
 from sqlwin.sql.text.ast.definitions import PrimaryKey as PrimaryKey
@@ -50,6 +52,7 @@ from sqlwin.sql.text.ast.terms import Duration as Duration
 from sqlwin.sql.text.ast.terms import File as File
 from sqlwin.sql.text.ast.terms import Inline as Inline
 from sqlwin.sql.text.ast.terms import Name as Name
+from sqlwin.sql.text.ast.terms import Optioned as Optioned
 from sqlwin.sql.text.ast.terms import Part as Part
 from sqlwin.sql.text.ast.terms import Run as Run
 from sqlwin.sql.text.ast.windows import Argument as Argument

@@ -54,6 +54,20 @@ class Existing(Enum):
 
 
 @dataclass(frozen=True)
+class Partitions:
+    """columns: those that are declared there, as in Hive."""
+
+    names: tuple[Name, ...]
+    columns: tuple[ColumnDef, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Buckets:
+    span: Span
+
+
+@dataclass(frozen=True)
 class Like:
     """options: whether those of the other are taken too."""
 
@@ -63,7 +77,8 @@ class Like:
 
 @dataclass(frozen=True)
 class CreateStream:
-    """like: what it takes from another. written: the statement as it stands in the text."""
+    """like: what it takes from another. written: the statement as it stands in the text. buckets:
+    where it says by which columns they are."""
 
     name: Name
     kind: str
@@ -77,6 +92,7 @@ class CreateStream:
     existing: Existing = Existing.REFUSED
     like: Like | None = None
     written: str = ""
+    buckets: Span | None = None
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ class From:
 
     as_of: the time of FOR SYSTEM_TIME AS OF, which only what is joined can have. above: the
     window over the joined rows, where ksqlDB has it. unnests: of its rows, in order. match:
-    MATCH_RECOGNIZE over its rows.
+    MATCH_RECOGNIZE over its rows. open: its source is a join in brackets, whose inputs have their
+    names outside, too.
     """
 
     source: Name | WindowCall | Select | Union | Pivot | Unpivot
@@ -45,6 +46,7 @@ class From:
     above: KsqlWindow | None = None
     unnests: tuple[Unnest, ...] = ()
     match: MatchRecognize | None = None
+    open: bool = False
 
 
 @dataclass(frozen=True)

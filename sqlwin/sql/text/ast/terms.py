@@ -34,6 +34,15 @@ class File(Name):
 
 
 @dataclass(frozen=True)
+class Optioned(Name):
+    """A declared name with a hint OPTIONS behind it, which are over those of the declaration.
+    places: of each of them."""
+
+    options: tuple[tuple[str, str], ...] = ()
+    places: tuple[tuple[str, Span], ...] = ()
+
+
+@dataclass(frozen=True)
 class Inline(Name):
     """Rows that the text itself has, in the place of a stream's name: of VALUES a run each, of a
     series its bounds. columns: their names, where they are given."""
