@@ -16,11 +16,8 @@ class Refusal:
 
 
 _SKETCH = "sketches are bytes that Spark's own library makes and reads"
-_BITMAP = "bitmaps are bytes that Spark's own functions make and read"
-_COUNTED = "APPROX_COUNT_DISTINCT(value)"
-_RANKED = "APPROX_PERCENTILE(value, 0.9)"
+_COUNTED = "THETA_SKETCH_AGG(value), APPROX_COUNT_DISTINCT(value)"
 _FREQUENT = "MODE(value), or GROUP BY value with COUNT(*)"
-_TYPES = ("bigint", "double", "float")
 
 
 def _all(names: tuple[str, ...], why: str, nearest: str) -> dict[str, Refusal]:
@@ -36,7 +33,6 @@ REFUSED: dict[str, Refusal] = {
     **_all(("approx_top_k",), "which values it keeps depends on the order of rows", _FREQUENT),
     **_all(("approx_top_k_accumulate", "approx_top_k_combine"), _SKETCH, _FREQUENT),
     **_all(("count_min_sketch",), _SKETCH, "GROUP BY value with COUNT(*)"),
-    **_all(("theta_sketch_agg", "theta_union_agg", "theta_intersection_agg"), _SKETCH, _COUNTED),
     **_all(
         tuple(
             f"tuple_{what}_agg_{of}"
@@ -45,16 +41,6 @@ REFUSED: dict[str, Refusal] = {
         ),
         _SKETCH,
         _COUNTED,
-    ),
-    **_all(
-        tuple(f"kll_{what}_agg_{of}" for what in ("sketch", "merge") for of in _TYPES),
-        _SKETCH,
-        _RANKED,
-    ),
-    **_all(
-        ("bitmap_construct_agg", "bitmap_or_agg", "bitmap_and_agg"),
-        _BITMAP,
-        "COUNT(DISTINCT value), BIT_OR(value), BIT_AND(value)",
     ),
     **_all(
         ("collect_union",),

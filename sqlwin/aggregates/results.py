@@ -64,6 +64,22 @@ def sketched(types: Types) -> pa.DataType | None:
     return BINARY if types[0] in known else None
 
 
+def theta_sketched(types: Types) -> pa.DataType | None:
+    return BINARY if types[0] in (pa.float32(), DOUBLE) else sketched(types)
+
+
+def of_integers(types: Types) -> pa.DataType | None:
+    return BINARY if is_.is_integer(types[0]) else None
+
+
+def of_floats(types: Types) -> pa.DataType | None:
+    return BINARY if is_.is_float32(types[0]) else None
+
+
+def of_doubles(types: Types) -> pa.DataType | None:
+    return BINARY if is_.is_floating(types[0]) else None
+
+
 def united(types: Types) -> pa.DataType | None:
     return BINARY if types[0] == BINARY else None
 

@@ -25,6 +25,8 @@ class Param(Enum):
     COUNT = "a positive integer"
     TEXT = "a string, of BINARY a BINARY"
     LG = "an integer from 4 to 21"
+    NOMINAL = "an integer from 4 to 26"
+    ACCURACY = "an integer from 8 to 65535"
     FLAG = "TRUE or FALSE"
     ERROR = "a standard deviation from 0.001 to 0.39"
 
@@ -37,10 +39,14 @@ class Param(Enum):
             return False
         if self is Param.COUNT:
             return isinstance(value, int) and value > 0
-        if self is Param.LG:
-            return isinstance(value, int) and 4 <= value <= 21
-        least, most = (0.001, 0.39) if self is Param.ERROR else (0, 1)
-        return least <= value <= most
+        if self in _INTEGERS:
+            least, most = _INTEGERS[self]
+            return isinstance(value, int) and least <= value <= most
+        smallest, largest = (0.001, 0.39) if self is Param.ERROR else (0, 1)
+        return smallest <= value <= largest
+
+
+_INTEGERS = {Param.LG: (4, 21), Param.NOMINAL: (4, 26), Param.ACCURACY: (8, 65535)}
 
 
 class Distinct(Enum):
@@ -59,6 +65,8 @@ class Nothing(Enum):
     EMPTY = "an empty list"
     EMPTY_MAP = "an empty map"
     EMPTY_SKETCH = "an empty sketch"
+    NO_BITS = "4096 bytes of 0"
+    ALL_BITS = "4096 bytes of 255"
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,8 @@ class Signature:
     distinct: what DISTINCT does. sorts: ORDER BY (or WITHIN GROUP) is allowed.
     limits: LIMIT is allowed, after it.
     casts: what arguments are cast to before, but BINARY. full_state: all values are kept.
+    reads: an expression over `x`, which an argument that is accepted becomes first; what raises in
+    it is an error of its row.
     invertible: a row can be taken out again exactly (sums: integers and DECIMAL).
     exact: False for sketches; bound then gives the error. nothing: of no rows.
     """
@@ -90,6 +100,7 @@ class Signature:
     sorts: bool = False
     limits: bool = False
     casts: pa.DataType | None = None
+    reads: str = ""
     full_state: bool = False
     invertible: bool = False
     exact: bool = True

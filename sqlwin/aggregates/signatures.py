@@ -23,6 +23,85 @@ REGRESSIONS = (
 )
 """Of a line through pairs; a DOUBLE."""
 
+_OUT_OF_RANGE = """
+CASE WHEN x BETWEEN 0 AND 32767 THEN CAST(x AS BIGINT) WHEN x IS NOT NULL THEN RAISE_ERROR(CONCAT(
+'[INVALID_BITMAP_POSITION] The 0-indexed bitmap position ', CAST(x AS STRING),
+' is out of bounds. The bitmap has 32768 bits (4096 bytes).')) END
+"""
+
+_SETS: tuple[Signature, ...] = (
+    Signature(
+        "hll_sketch_agg", (1, 1), results.sketched, "an INT, BIGINT, STRING or BINARY",
+        "HLL_SKETCH_AGG(value, 12)", params=(Param.LG,), defaults=(12,),
+        distinct=Distinct.SAME, exact=False, bound="as APPROX_COUNT_DISTINCT",
+        nothing=Nothing.EMPTY_SKETCH,
+    ),
+    Signature(
+        "hll_union_agg", (1, 1), results.united, "sketches of HLL_SKETCH_AGG",
+        "HLL_UNION_AGG(sketch)", params=(Param.FLAG,), defaults=(False,),
+        distinct=Distinct.SAME, reads="hll_union(x, x)", exact=False, bound="as its sketches",
+        nothing=Nothing.EMPTY_SKETCH,
+    ),
+    Signature(
+        "theta_sketch_agg", (1, 1), results.theta_sketched,
+        "an INT, BIGINT, FLOAT, DOUBLE, STRING or BINARY", "THETA_SKETCH_AGG(value, 12)",
+        params=(Param.NOMINAL,), defaults=(12,), distinct=Distinct.SAME, exact=False,
+        bound="3.2 % in 95 of 100 cases; exact up to 4096 values", nothing=Nothing.EMPTY_SKETCH,
+    ),
+    Signature(
+        "theta_union_agg", (1, 1), results.united, "sketches of THETA_SKETCH_AGG",
+        "THETA_UNION_AGG(sketch, 12)", params=(Param.NOMINAL,), defaults=(12,),
+        distinct=Distinct.SAME, reads="theta_intersection(x, x)", exact=False,
+        bound="as its sketches", nothing=Nothing.EMPTY_SKETCH,
+    ),
+    Signature(
+        "theta_intersection_agg", (1, 1), results.united, "sketches of THETA_SKETCH_AGG",
+        "THETA_INTERSECTION_AGG(sketch)", distinct=Distinct.SAME,
+        reads="theta_intersection(x, x)", exact=False, bound="as its sketches",
+        nothing=Nothing.EMPTY_SKETCH,
+    ),
+    Signature(
+        "bitmap_construct_agg", (1, 1), results.of_integers, "an integer",
+        "BITMAP_CONSTRUCT_AGG(BITMAP_BIT_POSITION(value))", distinct=Distinct.SAME,
+        reads=_OUT_OF_RANGE, nothing=Nothing.NO_BITS,
+    ),
+    Signature(
+        "bitmap_or_agg", (1, 1), results.united, "a BINARY", "BITMAP_OR_AGG(bitmap)",
+        distinct=Distinct.SAME, nothing=Nothing.NO_BITS,
+    ),
+    Signature(
+        "bitmap_and_agg", (1, 1), results.united, "a BINARY", "BITMAP_AND_AGG(bitmap)",
+        distinct=Distinct.SAME, nothing=Nothing.ALL_BITS,
+    ),
+)  # fmt: skip
+"""Sketches and bitmaps of sets of values."""
+
+_RANK = "rank within 1.3 % of k = 200; exact up to k values"
+
+_RANKS: tuple[Signature, ...] = tuple(
+    known
+    for of, result, accepts in (
+        ("bigint", results.of_integers, "an integer"),
+        ("float", results.of_floats, "a FLOAT"),
+        ("double", results.of_doubles, "a FLOAT or DOUBLE"),
+    )
+    for known in (
+        Signature(
+            f"kll_sketch_agg_{of}", (1, 1), result, accepts,
+            f"KLL_SKETCH_AGG_{of.upper()}(value, 200)", params=(Param.ACCURACY,), defaults=(200,),
+            full_state=True, exact=False, bound=_RANK, nothing=Nothing.EMPTY_SKETCH,
+        ),
+        Signature(
+            f"kll_merge_agg_{of}", (1, 1), results.united,
+            f"sketches of KLL_SKETCH_AGG_{of.upper()}", f"KLL_MERGE_AGG_{of.upper()}(sketch)",
+            params=(Param.ACCURACY,), defaults=(None,),
+            reads=f"CASE WHEN kll_sketch_get_n_{of}(x) >= 0 THEN x END",
+            full_state=True, exact=False, bound="as its sketches", nothing=Nothing.EMPTY_SKETCH,
+        ),
+    )
+)  # fmt: skip
+"""Sketches of all values, by their ranks."""
+
 SIGNATURES: tuple[Signature, ...] = (
     Signature(
         "count", (0, 1), results.counted, "anything, or *", "COUNT(*)",
@@ -113,24 +192,14 @@ SIGNATURES: tuple[Signature, ...] = (
         bound="3.2 % in 95 of 100 cases; exact up to 300 values",
         nothing=Nothing.ZERO,
     ),
-    Signature(
-        "hll_sketch_agg", (1, 1), results.sketched, "an INT, BIGINT, STRING or BINARY",
-        "HLL_SKETCH_AGG(value, 12)", params=(Param.LG,), defaults=(12,),
-        distinct=Distinct.SAME, exact=False, bound="as APPROX_COUNT_DISTINCT",
-        nothing=Nothing.EMPTY_SKETCH,
-    ),
-    Signature(
-        "hll_union_agg", (1, 1), results.united, "sketches of HLL_SKETCH_AGG",
-        "HLL_UNION_AGG(sketch)", params=(Param.FLAG,), defaults=(False,),
-        distinct=Distinct.SAME, exact=False, bound="as its sketches",
-        nothing=Nothing.EMPTY_SKETCH,
-    ),
+    *_SETS,
     Signature(
         "approx_percentile", (1, 1), results.measured, "a number or a time",
         "APPROX_PERCENTILE(value, 0.9)", params=(Param.FRACTION, Param.COUNT), defaults=(None,),
         listed=True, exact=False,
         bound="rank within 0.02 of the fraction, measured",
     ),
+    *_RANKS,
     Signature(
         "median", (1, 1), results.double, NUMBER, "MEDIAN(value)",
         distinct=Distinct.CHANGES, full_state=True,

@@ -93,7 +93,7 @@ def volatility(name: str) -> Volatility | None:
 
 PREFIXES: dict[str, str] = {
     "st_": _PLACES,
-    **dict.fromkeys(("kll_sketch_", "tuple_", "theta_"), _SKETCHES),
+    "tuple_": _SKETCHES,
 }
 """Of names."""
 TYPES: dict[str, str] = {

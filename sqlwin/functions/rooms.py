@@ -26,6 +26,20 @@ NAMES = {
     "sketches.functions": """
         hll_sketch_estimate, hll_union
     """,
+    "sketches.theta_functions": """
+        theta_sketch_estimate, theta_union, theta_intersection, theta_difference
+    """,
+    "sketches.kll_functions": """
+        kll_sketch_get_n_bigint, kll_sketch_get_quantile_bigint,
+        kll_sketch_get_rank_bigint, kll_sketch_merge_bigint,
+        kll_sketch_to_string_bigint,
+        kll_sketch_get_n_float, kll_sketch_get_quantile_float,
+        kll_sketch_get_rank_float, kll_sketch_merge_float,
+        kll_sketch_to_string_float,
+        kll_sketch_get_n_double, kll_sketch_get_quantile_double,
+        kll_sketch_get_rank_double, kll_sketch_merge_double,
+        kll_sketch_to_string_double
+    """,
     "casts.functions": """
         boolean, tinyint, smallint, int, bigint, float, double, decimal, string, binary, date,
         timestamp, timestamp_ntz

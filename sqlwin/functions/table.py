@@ -28,6 +28,7 @@ ROOMS = (
     *("texts.functions", "json.functions", "csv.functions"),
     *("times.dates", "formats.functions", "times.intervals", "times.processing", "dialects"),
     *("nested.arrays", "nested.maps", "nested.structs", "sketches.functions"),
+    *("sketches.theta_functions", "sketches.kll_functions"),
 )
 """As docs/functions.md has them."""
 

@@ -22,7 +22,7 @@ from sqlwin.schema import Order, polars_type
 from tests.reference.kernels.aggregates import aggregate
 from tests.reference.kernels.exact import OutOfRange
 from tests.support.draws import one_in
-from tests.support.kernels.brute import CALLS, VALUES, Row, frame_of, same, size, sketch, tables
+from tests.support.kernels.brute import CALLS, VALUES, Row, frame_of, same, size, tables
 
 pytestmark = pytest.mark.drawn
 
@@ -132,6 +132,16 @@ SKETCHED = [
     Case("approx_count_distinct", ("s",), (0.01,)),
     *(Case("hll_sketch_agg", (c,), (lg,)) for c in ("i32", "i64", "s") for lg in (4, 12)),
     Case("hll_union_agg", ("hll",), (True,)),
+    *(Case("theta_sketch_agg", (c,), (5,)) for c in ("i32", "f32", "f64", "s")),
+    *(Case("theta_union_agg", ("theta",), (lg,)) for lg in (5, 12)),
+    Case("theta_intersection_agg", ("theta",)),
+    Case("bitmap_construct_agg", ("at",)),
+    *(Case(f"bitmap_{name}_agg", ("bits",)) for name in ("or", "and")),
+    *(Case("kll_sketch_agg_bigint", (c,), (k,)) for c in ("i8", "i64") for k in (8, 200)),
+    *(Case("kll_sketch_agg_double", (c,), (8,)) for c in ("f32", "f64")),
+    Case("kll_sketch_agg_float", ("f32",), (8,)),
+    *(Case("kll_merge_agg_bigint", ("kll",), k) for k in ((), (8,), (100,))),
+    *(Case(f"kll_merge_agg_{name}", ("kll_" + name,)) for name in ("float", "double")),
     *(Case("approx_percentile", (c,), (0.3,)) for c in ("i64", "d5", "f32", "date", "t")),
 ]
 KNOWN = [
@@ -297,14 +307,15 @@ def test_a_part_with_no_row_is_the_identity(case: Case) -> None:
     twice = pl.concat([empty, empty]).group_by("key").agg(bound.merge())
     known = signature(case.function)
     assert known is not None
-    lg = case.params[0] if case.function == "hll_sketch_agg" else 12
-    empty_sketch = sketch(lg, first=0, count=0)
+    empty_sketch = specified(case, [], None)
     nothing = {
         "NULL": None,
         "0": 0,
         "an empty list": [],
         "an empty map": {},
         "an empty sketch": empty_sketch,
+        "4096 bytes of 0": bytes(4096),
+        "4096 bytes of 255": b"\xff" * 4096,
     }[known.nothing.value]
     assert bound.finish(twice).to_list() == [nothing]
     assert len(bound.finish(empty.clear())) == 0

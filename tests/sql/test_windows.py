@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from sqlwin.aggregates import ALIASES, SIGNATURES
@@ -302,6 +304,16 @@ CALLS = {
     **dict.fromkeys(("nth_value", "nth_last", "top_k"), "value, 2"),
     "hll_sketch_agg": "n, 8",
     "hll_union_agg": "CAST(product AS BINARY), TRUE",
+    **dict.fromkeys(("bitmap_construct_agg", "kll_sketch_agg_bigint"), "n"),
+    "kll_sketch_agg_float": "CAST(n AS FLOAT), 100",
+    "kll_sketch_agg_double": "CAST(n AS DOUBLE)",
+    "theta_sketch_agg": "n, 26",
+    "theta_union_agg": "CAST(product AS BINARY), 4",
+    **{
+        known.name: "CAST(product AS BINARY)"
+        for known in SIGNATURES
+        if re.match(r"kll_merge|bitmap_(and|or)|theta_intersection", known.name)
+    },
     **dict.fromkeys(("approx_percentile", "percentile_cont", "percentile_disc"), "value, 0.9"),
 }
 """Arguments where they are not one number."""

@@ -31,10 +31,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sqlwin.functions.sketches.murmur import hashed
+from sqlwin.functions.sketches.murmur import hashed_values
 
 Coupons = npt.NDArray[np.uint32]
-SEED = 9001
 LEAST_LG, LG, MOST_LG = 4, 12, 21
 _LIST, _SET, _REGISTERS = 0, 1, 2
 _OF_BYTES = 2 << 2
@@ -45,22 +44,7 @@ _HEADER = 40
 
 def coupons(values: pa.Array) -> Coupons:
     """Of BIGINTs, STRINGs or BINARYs without NULLs; an empty one has none."""
-    if pa.types.is_integer(values.type):
-        numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False), dtype="<i8")
-        return _of_keys(numbers.view(np.uint8).reshape(-1, 8))
-    by_length: dict[int, list[bytes]] = {}
-    for key in values.cast(pa.binary()).to_pylist():
-        if key:
-            by_length.setdefault(len(key), []).append(key)
-    parts = [
-        _of_keys(np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, length))
-        for length, keys in by_length.items()
-    ]
-    return np.concatenate([np.zeros(0, dtype=np.uint32), *parts])
-
-
-def _of_keys(keys: npt.NDArray[np.uint8]) -> Coupons:
-    first, second = hashed(keys, SEED)
+    first, second = hashed_values(values)
     upper, lower = second >> np.uint64(32), second & np.uint64(2**32 - 1)
     # the exponent of a double is the place of the first bit
     bits = np.where(

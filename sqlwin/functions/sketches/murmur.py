@@ -11,11 +11,35 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+SEED = 9001
+"""Of all sketches of Apache DataSketches."""
 Words = npt.NDArray[np.uint64]
 _C1, _C2 = np.uint64(0x87C37B91114253D5), np.uint64(0x4CF5AD432745937F)
 _FIVE = np.uint64(5)
 _M1, _M2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+
+
+def hashed_values(values: pa.Array) -> tuple[Words, Words]:
+    """As `hashed`, in any order: of integers, as BIGINTs, STRINGs or BINARYs, without NULLs.
+
+    An empty one has no hash.
+    """
+    if pa.types.is_integer(values.type):
+        numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False), dtype="<i8")
+        return hashed(numbers.view(np.uint8).reshape(-1, 8), SEED)
+    by_length: dict[int, list[bytes]] = {}
+    for key in values.cast(pa.binary()).to_pylist():
+        if key:
+            by_length.setdefault(len(key), []).append(key)
+    parts = [
+        hashed(np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, length), SEED)
+        for length, keys in by_length.items()
+    ]
+    none = np.zeros(0, dtype=np.uint64)
+    first, second = ([none, *each] for each in zip(*parts, strict=True)) if parts else ([none],) * 2
+    return np.concatenate(first), np.concatenate(second)
 
 
 def hashed(keys: npt.NDArray[np.uint8], seed: int) -> tuple[Words, Words]:

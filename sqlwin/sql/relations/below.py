@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
+import sqlglot
 from sqlglot import exp
 
 from sqlwin.aggregates import BINARY, DOUBLE, STRING, is_orderable
@@ -18,13 +19,22 @@ from sqlwin.plan.ir.nodes import Aggregate, Project, Scalar
 from sqlwin.schema import RESERVED, Order, type_name
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.calls import AggregateCall, refuse_calls
+from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from sqlwin.sql.expressions.registered import Registered
 from sqlwin.sql.expressions.scalars import Expr, conjoined, not_null, scalar
-from sqlwin.sql.expressions.trees import copied
+from sqlwin.sql.expressions.trees import copied, rewritten_in_place
 from sqlwin.sql.expressions.widening import widens
 from sqlwin.sql.relations.relation import NOWHERE, Relation, condition
 from sqlwin.sql.relations.scope import EDGES, Scope
 from sqlwin.sql.text import ast
+
+
+def _read(reads: str, tree: Expr) -> Expr:
+    """The expression of a signature, of that argument."""
+    made = sqlglot.parse_one(reads, read=SqlwinSpark)
+    return rewritten_in_place(
+        made, lambda node: copied(tree) if isinstance(node, exp.Column) else node
+    )
 
 
 def ordered(name: str, key: exp.Ordered) -> Order:
@@ -109,12 +119,11 @@ class Below:
         """The column of an argument, cast to what the function takes where it may be."""
         known, tree = call.function, self._resolved(call.args[at], run)
         wanted = known.types[at] if isinstance(known, Registered) else known.casts
-        unites = known.name == "hll_union_agg"
-        if wanted is None and not known.numeric and not unites:
+        if wanted is None and not known.numeric and not known.reads:
             return self.add(tree, run, "arg")
         have = scalar(self.relation.below(tree), self.relation.under, run).type
-        if unites and have == BINARY:  # what is no sketch is an error of its row
-            tree = exp.Anonymous(this="hll_union", expressions=[tree, copied(tree)])
+        if known.reads and known.result((have,)) is not None:
+            tree = _read(known.reads, tree)
         if known.casts is not None and (pa.types.is_nested(have) or have == BINARY):
             return self.add(tree, run, "arg")
         if known.numeric and have == STRING:

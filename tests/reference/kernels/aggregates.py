@@ -16,14 +16,12 @@ True
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import reduce
 from operator import and_, or_, xor
 from typing import Any, Protocol
 
-import datasketches as ds  # type: ignore[import-untyped]
 import pyarrow as pa
 
 from sqlwin.schema import Order
@@ -42,6 +40,7 @@ from tests.reference.kernels.exact import (
     total,
 )
 from tests.reference.kernels.rows import Row, Rows, Values
+from tests.reference.kernels.sketches import SKETCHES
 
 Params = tuple[Any, ...]
 
@@ -156,33 +155,6 @@ def _different(args: tuple[str, ...], rows: Rows, params: Params) -> int:
     return _count(args, firsts(rows, args), params)
 
 
-def _sketch(args: tuple[str, ...], rows: Rows, params: Params) -> bytes:
-    """Of INTs, BIGINTs and STRINGs, by Apache's own; see `_settled`."""
-    made = ds.hll_sketch(params[0], ds.HLL_8)
-    for row in rows:
-        if row[args[0]] is not None:
-            made.update(row[args[0]])
-    return _settled(bytes(made.serialize_compact()))
-
-
-def _union(args: tuple[str, ...], rows: Rows, params: Params) -> bytes:
-    known = [ds.hll_sketch.deserialize(row[args[0]]) for row in rows if row[args[0]] is not None]
-    union = ds.hll_union(min((sketch.lg_config_k for sketch in known), default=12))
-    for sketch in known:
-        union.update(sketch)
-    return _settled(bytes(union.get_result(ds.HLL_8).serialize_compact()))
-
-
-def _settled(sketch: bytes) -> bytes:
-    """Coupons in order; registers without the estimate that depends on the order of values."""
-    mode = sketch[7] & 3
-    if mode == 2:
-        return sketch[:5] + b"\x10" + sketch[6:8] + bytes(8) + sketch[16:]
-    start = 12 if mode else 8
-    found = sorted(number for (number,) in struct.iter_unpack("<I", sketch[start:]))
-    return sketch[:start] + b"".join(struct.pack("<I", number) for number in found)
-
-
 def _entries(args: tuple[str, ...], rows: Rows, params: Params) -> dict[Any, Any]:
     """Each key with the value of its last row."""
     last: dict[Any, Any] = {}
@@ -202,8 +174,7 @@ _OF_ROWS: dict[str, Callable[[tuple[str, ...], Rows, Params], Any]] = {
     "arg_min": _arg_min,
     "arg_max": _arg_max,
     "map_agg": _entries,
-    "hll_sketch_agg": _sketch,
-    "hll_union_agg": _union,
+    **SKETCHES,
 }
 
 

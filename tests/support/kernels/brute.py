@@ -10,12 +10,15 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from sqlwin.aggregates import SIGNATURES, signature
 from sqlwin.functions.sketches.hll import coupons, of_coupons
+from sqlwin.functions.sketches.kll import of_values, written
+from sqlwin.functions.sketches.theta import hashes, of_hashes
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.schema import polars_type
 from tests.reference.kernels.exact import double
@@ -31,9 +34,28 @@ def sketch(lg: int, first: int, count: int) -> bytes:
     return of_coupons(coupons(pa.array(range(first, first + count), pa.int64())), lg)
 
 
+def theta(lg: int, first: int, count: int) -> bytes:
+    """A theta sketch of successive numbers."""
+    return of_hashes(hashes(pa.array(range(first, first + count), pa.int64())), lg)
+
+
+def kll(of: str, k: int, first: int, count: int) -> bytes:
+    """A KLL sketch of successive numbers."""
+    return written(of_values(np.arange(first, first + count).astype(of), k))
+
+
 SKETCHES = st.builds(
     sketch, st.sampled_from([4, 8, 12]), st.integers(0, 50), st.sampled_from([0, 3, 9, 60])
 )
+THETAS = st.builds(
+    theta, st.sampled_from([4, 5, 8]), st.integers(0, 50), st.sampled_from([0, 1, 3, 17, 60])
+)
+KLLS = {
+    name: st.builds(
+        kll, st.just(of), st.sampled_from([8, 9, 200]), st.integers(-9, 9), st.integers(0, 60)
+    )
+    for name, of in (("kll", "<i8"), ("kll_float", "<f4"), ("kll_double", "<f8"))
+}
 VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "i8": (pa.int8(), st.integers(-128, 127)),
     "i16": (pa.int16(), st.integers(-(2**15), 2**15 - 1)),
@@ -53,6 +75,10 @@ VALUES: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "s": (pa.string(), st.sampled_from(["", "a", "b", "ba", "é", "😀"])),
     "y": (pa.binary(), st.sampled_from([b"", b"a", b"\xff", b"\x00"])),
     "hll": (pa.binary(), SKETCHES),
+    "theta": (pa.binary(), THETAS),
+    **{name: (pa.binary(), drawn) for name, drawn in KLLS.items()},
+    "at": (pa.int32(), st.integers(0, 32767)),
+    "bits": (pa.binary(), st.binary(max_size=3) | st.just(b"\xff" * 4097)),
     "b": (pa.bool_(), st.booleans()),
     "date": (pa.date32(), st.integers(-9, 9).map(lambda n: date(1970, 1, 1) + timedelta(n))),
     "t": (pa.timestamp("us", "UTC"), st.integers(-9, 9).map(lambda n: EPOCH + timedelta(0, 0, n))),
