@@ -1,7 +1,7 @@
 """Rows become full and are emitted: the common case, by work that goes by their number alone.
 
 It is that of rows which come in time: nothing was emitted of them before, so each goes out once, as
-revision 0 (`ledger.records`), and their values are computed from arrays that are at hand
+revision 0 (`emitter.records`), and their values are computed from arrays that are at hand
 (`rows`), where calls have frames in RANGE that begin at some distance and end no later than the
 row. All else the ledger emits, from the stores; what goes out is the same.
 
@@ -103,8 +103,9 @@ class RecentClosing:
     def _emitted(self, rows: pl.DataFrame, values: dict[str, pl.Series]) -> pl.DataFrame:
         """As `kernel.changelog` has first emissions."""
         count = len(rows)
-        return rows[list(self.presenting.reading.carried)].hstack(
+        return pl.DataFrame(
             [
+                *(rows.get_column(name) for name in self.presenting.reading.carried),
                 *(values[name] for name in self._names),
                 constant(OP, "+I", pl.String(), count),
                 constant(EMIT, "full", pl.String(), count),

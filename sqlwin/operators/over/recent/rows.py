@@ -3,13 +3,13 @@
 They are derived from the row store, and read from it anew when there are none, as after a restart.
 So they are no state, and nothing is written of them. Rows that came late are put among the others.
 
-| array        | what it is |
-|--------------|------------|
-| `ts`         | event time; ascending |
-| a scope's    | the number of the partition that the row is in, of the calls of a scope |
-| a lane's two | its values, and which rows take part |
+| array         | what it is |
+|---------------|------------|
+| `ts`          | event time; ascending |
+| a partition's | the number of the key that the row has, among those of one PARTITION BY |
+| a lane's two  | its values, and which rows take part |
 
-Invariant: they are the stored rows with `until - reach <= ts < until`, each once, at least.
+Invariant: they are the stored rows with `until - reach <= ts < until`, each once.
 """
 
 from __future__ import annotations
@@ -132,10 +132,12 @@ class RecentRows:
         if lane_of(call.fold).all_rows:
             return value_of(call, LaneFrames(None, None, last, frames))
         lane = self._lanes.index(lane_of(call.fold))
+        values, taken = arrays[1 + len(self._partitions) + 2 * lane :][:2]
         longest = int((frames.hi - frames.lo).max())
         if not fits(call.fold, self._widest[lane], longest):
-            return None
-        values, taken = arrays[1 + len(self._partitions) + 2 * lane :][:2]
+            self._widest[lane] = _widest(values)  # the widest may have left
+            if not fits(call.fold, self._widest[lane], longest):
+                return None
         some = None if self._every[lane] else taken
         return value_of(call, LaneFrames(values, some, last, frames))
 
