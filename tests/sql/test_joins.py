@@ -84,7 +84,7 @@ def test_keys_are_computed_and_of_one_type() -> None:
     types = [{c.name: c.type for c in side.schema} for side in (made.left, made.right)]
     pairs = zip(made.left_keys, made.right_keys, strict=True)
     assert all(types[0][left] == types[1][right] for left, right in pairs)
-    assert made.left_keys == ("o.id", "o.id")
+    assert made.left_keys == ("o.id", "_key2")
 
 
 def test_an_equality_said_twice_is_one_key() -> None:

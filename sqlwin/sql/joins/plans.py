@@ -169,8 +169,10 @@ class Plans:
         names = [side.named(scalar_) for side, scalar_ in zip(sides, made, strict=True)]
         if (names[0], names[1]) in list(zip(sides[0].keys, sides[1].keys, strict=True)):
             return
-        for at, (side, scalar_) in enumerate(zip(sides, made, strict=True)):
-            side.keys.append(names[at] or self._add(side, scalar_))
+        for name, side, scalar_ in zip(names, sides, made, strict=True):
+            if name is None or name in side.keys:  # each equality has a column of its own
+                name = self._add(side, scalar_)
+            side.keys.append(name)
 
     def _add(self, side: _Side, made: Scalar, purpose: str = "key") -> str:
         self.keys += 1
