@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from sqlwin.operators.sessions.operator import SessionAggregator
-from sqlwin.plan.ir.nodes import Order, WindowAggregate, WindowRank
+from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
 from sqlwin.plan.ir.statements import Query
 from sqlwin.policies import Early, Late
 from sqlwin.runtime.lowering.windows import Assembly
+from sqlwin.schema import Order
 from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
 from tests.support.operators.changelogs import steps
