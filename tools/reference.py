@@ -83,7 +83,7 @@ def _folded(rule: str) -> str:
 def words(pattern: str) -> str:
     """The words that a terminal's pattern reads, without what has to stand around them."""
     text = re.sub(r"\\[b()]|\\Z", "", pattern.rsplit("/", 1)[0][1:])
-    text = re.sub(r"\\s[+*]", " ", text)
+    text = re.sub(r"\\s[+*]", " ", text).replace(r"\d+", "number")
     text = re.sub(r"\[[^\]]*\]", "", text)  # what may stand next
     while (at := re.search(r"\(\?[=!<]", text)) is not None:
         text = text[: at.start()] + text[_closing(text, at.start()) + 1 :]

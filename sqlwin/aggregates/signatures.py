@@ -4,7 +4,7 @@ An *incremental* aggregate keeps an accumulator of bounded size, lifted from row
 merged with others, finished into a value. A *full state* one needs the values
 themselves.
 
->>> [known.name for known in SIGNATURES if known.full_state][:2]
+>>> [known.name for known in SIGNATURES if known.full_state and known.exact][:2]
 ['median', 'percentile_cont']
 """
 

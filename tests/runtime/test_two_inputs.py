@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from sqlwin.embedded import run as running
+from sqlwin.embedded import script_query
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
 from sqlwin.runtime.connectors.options import RunOptions
@@ -165,7 +166,8 @@ def land(home: Path, name: str, file: str, value: int, ts: str) -> None:
 def test_a_run_reads_a_file_of_each_stream_as_one_batch_and_goes_on_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "chain", partial(chain, lowering=both))
+    for module in (running, script_query):
+        monkeypatch.setattr(module, "chain", partial(chain, lowering=both))
     came: list[pl.DataFrame] = []
     read: list[int] = []
 

@@ -3,10 +3,10 @@
 Where it stops, and what it misses, decide the message: the first of `_KNOWN` whose pattern matches
 the text up to there, or whose words are in what sqlglot says.
 
->>> from sqlwin.errors import QueryError
+>>> from sqlwin.errors import QueryError, Span
 >>> from sqlwin.sql.expressions.scalars import parsed
 >>> try:
-...     parsed(ast.Run("CAST(qty AS INTEGR)", "CAST(qty AS INTEGR)", ast.Span(1, 1)))
+...     parsed(ast.Run("CAST(qty AS INTEGR)", "CAST(qty AS INTEGR)", Span(1, 1)))
 ... except QueryError as mistake:
 ...     print(mistake.message)
 INTEGR is not a type; did you mean INT?
