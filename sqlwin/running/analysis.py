@@ -67,7 +67,7 @@ def analyzed(script: Script, query: Query, options: RunOptions, run: Run) -> str
         sink=_nowhere(query.sink),
         errors=_nowhere(query.errors),
     )
-    with TemporaryDirectory(prefix="sqlwin-analyze-") as folder:
+    with TemporaryDirectory(prefix="sqlwin-analyze-", ignore_cleanup_errors=True) as folder:
         measuring = replace(
             options,
             checkpoint=Path(folder) / "state",

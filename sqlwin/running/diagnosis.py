@@ -156,7 +156,7 @@ def _tried(of: str, one: Callable[[], None]) -> Finding:
 
 
 def _row_goes_through(run: Callable[[Script, RunOptions], Summary]) -> None:
-    with tempfile.TemporaryDirectory(prefix="sqlwin-doctor-") as home:
+    with tempfile.TemporaryDirectory(prefix="sqlwin-doctor-", ignore_cleanup_errors=True) as home:
         (Path(home) / "rows.jsonl").write_text('{"n": 1, "ts": "2024-01-01T00:00:00Z"}\n')
         summary = run(script(QUERY), RunOptions(Path(home), drain=True))
     if summary.emitted != 1:

@@ -100,7 +100,8 @@ def _driven(group: dict[Golden, Query]) -> tuple[dict[str, Outcome], bool]:
     script = Script((), tuple(group.values()))
     taken = [Taken(lower(query)) for query in script.queries]
     failure = None
-    with tempfile.TemporaryDirectory() as folder:
+    # a thread of the JVM may still write there
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = StepSource(str(Path(folder) / "feed"))
         steps = [list(fed(golden, query)) for golden, query in group.items()]
         for at in range(max(map(len, steps), default=0)):
