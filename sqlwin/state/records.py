@@ -70,12 +70,11 @@ def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.Da
         yield first, records
         return
     slices = times.to_numpy() // layout.slice_width
-    if (slices[1:] < slices[:-1]).any():
-        order = np.argsort(slices, kind="stable")
-        records, slices = records[order], slices[order]
-    begins = np.flatnonzero(np.diff(slices, prepend=slices[0] - 1))
-    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), records.height], strict=True):
-        yield int(slices[begin]) * layout.slice_width, records.slice(begin, end - begin)
+    order = np.argsort(slices, kind="stable")
+    begins = np.flatnonzero(np.diff(slices[order], prepend=slices[order[0]] - 1))
+    for part in np.split(order, begins[1:]):
+        # taken, not cut: a view would keep the whole batch in memory
+        yield int(slices[part[0]]) * layout.slice_width, records[part]
 
 
 def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
