@@ -56,7 +56,7 @@ class OutputBuffer:
         self._fresh = [fresh.clear() if rows is None else fresh[rows:]]
 
     def last(self) -> pl.DataFrame:
-        """The last revision of every row_key, in the order of first emission."""
+        """The last revision of every row_key, in the order of these."""
         self._fold()
         return self._folded.filter(pl.col("op") != "-D")
 

@@ -71,7 +71,9 @@ def _rank(name: str) -> _Of:
     return found
 
 
-def _asked(name: str, dtype: np.dtype[Any], found: _Of, type: pa.DataType) -> tuple[Vector, Vector]:
+def _of_one_and_many(
+    name: str, dtype: np.dtype[Any], found: _Of, type: pa.DataType
+) -> tuple[Vector, Vector]:
     """Of one value, and of each of a list."""
 
     def one(sketches: pa.Array, values: pa.Array) -> pa.Array:
@@ -109,7 +111,7 @@ def _named(name: str, type: pa.DataType, dtype: np.dtype[Any]) -> tuple[Function
         first, second = _read(both, one, dtype), _read(both, other, dtype)
         return written(merged([first, second], first.k))
 
-    def shown(sketch: bytes) -> str:
+    def described(sketch: bytes) -> str:
         return summary(sketch, _read(text, sketch, dtype))
 
     return (
@@ -120,12 +122,14 @@ def _named(name: str, type: pa.DataType, dtype: np.dtype[Any]) -> tuple[Function
         ),
         function(
             at,
-            *_overloads("DOUBLE", name.upper(), _asked(at, dtype, _quantile(at), type)),
+            *_overloads("DOUBLE", name.upper(), _of_one_and_many(at, dtype, _quantile(at), type)),
             doc="The value up to which a fraction of the values of a KLL sketch lie, about.",
         ),
         function(
             up_to,
-            *_overloads(name.upper(), "DOUBLE", _asked(up_to, dtype, _rank(up_to), DOUBLE)),
+            *_overloads(
+                name.upper(), "DOUBLE", _of_one_and_many(up_to, dtype, _rank(up_to), DOUBLE)
+            ),
             doc="Which fraction of the values of a KLL sketch are not greater than one, about.",
         ),
         function(
@@ -135,17 +139,17 @@ def _named(name: str, type: pa.DataType, dtype: np.dtype[Any]) -> tuple[Function
         ),
         function(
             text,
-            of("(BINARY) -> STRING", _alone(text, shown, STRING)),
+            of("(BINARY) -> STRING", _alone(text, described, STRING)),
             doc="The sizes of a KLL sketch as lines of text.",
         ),
     )
 
 
-def _overloads(asked: str, given: str, how: tuple[Vector, Vector]) -> tuple[Overload, Overload]:
+def _overloads(argument: str, result: str, how: tuple[Vector, Vector]) -> tuple[Overload, Overload]:
     one, many = how
     return (
-        of(f"(BINARY, {asked}) -> {given}", one),
-        of(f"(BINARY, ARRAY<{asked}>) -> ARRAY<{given}>", many),
+        of(f"(BINARY, {argument}) -> {result}", one),
+        of(f"(BINARY, ARRAY<{argument}>) -> ARRAY<{result}>", many),
     )
 
 

@@ -99,7 +99,7 @@ class OverAggregator(Results):
     @property
     def reopening(self) -> bool:
         """Whether results are emitted again of which not each change was: a session may open again,
-        and LATE NEVER tells of it when it is full. Then being full implies nothing."""
+        and LATE NEVER emits it when it is full. Then being full implies nothing."""
         return self.policy.late is Late.NEVER and any(g.sessions for g in self.groups.each)
 
     @property

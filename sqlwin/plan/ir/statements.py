@@ -101,7 +101,7 @@ Statement = Query | Describe | ShowDeclared | DescribeFunction | ShowFunctions |
 class Script:
     """Everything a text declares and asks for, in the order of the text.
 
-    statements: all that answers, queries to explain among them. wording: what it was
+    statements: all that answers, queries to explain among them. source_text: what it was
     bound from, None for plans made by hand.
     """
 
