@@ -12,7 +12,7 @@ each `+U` stands directly below the `-U` it replaces.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
@@ -37,7 +37,6 @@ class Stores:
     counted: the greatest message number of each input, where they are numbered; the task
     sets it, with this batch. Messages that WHERE dropped count.
     horizon: what ends before it is out of retention, where RETAIN alone does not say.
-    blocks: of panes that are merged ahead, by their start, see `windows.blocks`; in no checkpoint.
     ttl_entries: of the keys of `named`, where they have a TTL; sides: of the rows of a join.
     cached: what the operator has made of `named`, to read less of it; none of it is written, and
     it may be forgotten at any time.
@@ -50,7 +49,6 @@ class Stores:
     input_watermarks: tuple[int, ...] = ()
     counted: tuple[int, ...] = ()
     horizon: int | None = None
-    blocks: dict[int, pl.DataFrame] = field(default_factory=dict)
     ttl_entries: Lifetimes | None = None
     sides: JoinTtlEntries | None = None
     cached: object = None

@@ -68,7 +68,7 @@ class Blocks:
         shared = self.shared(closed, watermark)
         if not shared:
             return panes.scan(lo, hi)
-        known = stores.blocks
+        known = _known(stores)
         for start in [each for each in known if each < shared.start]:
             del known[start]  # windows to come begin later
         absent = [start for start in shared if start not in known]
@@ -87,8 +87,16 @@ class Blocks:
 
     def forget(self, panes: pl.DataFrame, stores: Stores) -> None:
         lo, hi = bounds(panes[PANE])
-        for start in [each for each in stores.blocks if lo - self.width < each < hi]:
-            del stores.blocks[start]
+        known = _known(stores)
+        for start in [each for each in known if lo - self.width < each < hi]:
+            del known[start]
+
+
+def _known(stores: Stores) -> dict[int, pl.DataFrame]:
+    """By the start of each."""
+    if not isinstance(stores.cached, dict):
+        stores.cached = {}
+    return stores.cached
 
 
 def blocks_of(

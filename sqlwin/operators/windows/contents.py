@@ -124,7 +124,7 @@ class Contents(Folded):
         return pl.concat([panes, less])
 
     def put(self, batch: pl.DataFrame, panes: pl.DataFrame, stores: Stores) -> None:
-        if stores.blocks and self._blocks is not None:
+        if stores.cached and self._blocks is not None:
             self._blocks.forget(panes, stores)
         stores[PANES].put(panes)
         self.put_back(batch, stores)
