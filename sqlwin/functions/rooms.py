@@ -23,7 +23,7 @@ NAMES = {
         &, |, ^, ~, <<, shiftleft, >>, shiftright, >>>, shiftrightunsigned, bit_count, bit_get,
         getbit, bitmap_bit_position, bitmap_bucket_number, bitmap_count
     """,
-    "sketches.functions": """
+    "sketches.hll_functions": """
         hll_sketch_estimate, hll_union
     """,
     "sketches.theta_functions": """

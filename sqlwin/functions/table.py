@@ -27,7 +27,7 @@ ROOMS = (
     *("logic.conditions", "numbers.mathematics"),
     *("texts.functions", "json.functions", "csv.functions"),
     *("times.dates", "formats.functions", "times.intervals", "times.processing", "dialects"),
-    *("nested.arrays", "nested.maps", "nested.structs", "sketches.functions"),
+    *("nested.arrays", "nested.maps", "nested.structs", "sketches.hll_functions"),
     *("sketches.theta_functions", "sketches.kll_functions"),
 )
 """As docs/functions.md has them."""
