@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlwin.kernels import digits, wavelet
-from sqlwin.kernels.digits import Digits, searchable
 from sqlwin.kernels.firsts import blocks_of, sums_below
 from sqlwin.kernels.folds.full_state.quantiles import as_written, place, place_between
 from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.gather import among, chunks, lists_of, opened
-from sqlwin.kernels.wavelet import Wavelet, previous
+from sqlwin.kernels.order_statistics import digits, wavelet
+from sqlwin.kernels.order_statistics.digits import Digits, searchable
+from sqlwin.kernels.order_statistics.wavelet import Wavelet, previous
 
 CODES = st.lists(st.integers(0, 9), max_size=40) | st.lists(st.integers(0, 2**40), max_size=9)
 

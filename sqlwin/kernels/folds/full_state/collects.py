@@ -26,8 +26,8 @@ from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.full_state.base import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import chunks, listed
+from sqlwin.kernels.order_statistics.wavelet import previous
 from sqlwin.kernels.ranks import arranged, ranked
-from sqlwin.kernels.wavelet import previous
 from sqlwin.schema import Order, polars_type
 
 

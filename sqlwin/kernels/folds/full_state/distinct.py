@@ -25,8 +25,8 @@ from sqlwin.kernels.folds.full_state.base import OWNER, Kept, lifted
 from sqlwin.kernels.folds.sums.counts import Count
 from sqlwin.kernels.folds.sums.sums import Sum
 from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.kernels.order_statistics.wavelet import Wavelet, previous
 from sqlwin.kernels.ranks import ranked
-from sqlwin.kernels.wavelet import Wavelet, previous
 
 LIMB = 2**32
 LIMBS = 4

@@ -27,12 +27,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.digits import Digits, searchable
 from sqlwin.kernels.folds.full_state.base import Kept
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import listed, opened
+from sqlwin.kernels.order_statistics.digits import Digits, searchable
+from sqlwin.kernels.order_statistics.wavelet import Wavelet
 from sqlwin.kernels.ranks import ranked
-from sqlwin.kernels.wavelet import Wavelet
 from sqlwin.schema import polars_type
 
 

@@ -22,8 +22,8 @@ from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.full_state.base import position
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import among, chunks, listed, lists_of
+from sqlwin.kernels.order_statistics.wavelet import Wavelet
 from sqlwin.kernels.ranks import ranked
-from sqlwin.kernels.wavelet import Wavelet
 from sqlwin.schema import polars_type
 
 

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.kernels.wavelet import Wavelet
+from sqlwin.kernels.order_statistics.wavelet import Wavelet
 
 WIDEST = 8
 """Bits of a digit: NumPy sorts single bytes by counting."""
