@@ -10,7 +10,8 @@ batch hold are read as blocks of many panes, and only those beside them as they 
 Blocks are derived: they are in no checkpoint, and a task that has none makes them of the panes.
 
 Invariant: a block is the merge of the panes that the store has in its span; no window that is read
-holds a part of it.
+holds a part of it. What RETAIN n ROWS cuts is in none: windows that are still to end hold no
+pane of it.
 
 Worked example, windows of 100 minutes every minute, blocks of 3: from watermark 200 to 204 windows
 end at 201 to 204. They hold panes 101 to 203, and each of them panes 104 to 200. Blocks are those

@@ -105,7 +105,6 @@ class Retention(KeyHorizons):
             return
         after = pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64)) + 1
         self.ledger.retire(horizons.with_columns(after.alias(HORIZON)), stores)
-        stores.cached = None  # blocks, which hold panes of all keys, of those that are cut as well
         for name in self._contents(stores):
             stores[name].cut(horizons.with_columns(earliest(after, window).alias(HORIZON)))
 
