@@ -98,6 +98,17 @@ def test_what_is_not_finite_has_its_place() -> None:
     assert digest.finish(none).to_list() == [None]
 
 
+def test_of_both_zeros_it_finds_one_whatever_the_order() -> None:
+    """They are equal, so that a digest keeps either."""
+    digest = bound("approx_percentile", pa.float64(), FRACTIONS)
+    values = [0.0, -0.0, 1.0, -1.0, 5e-324] * 20
+    for seed in range(20):
+        table = rows_of(np.random.default_rng(seed).permutation(values))
+        for accumulators in (table.select(digest.lift()), merged(digest, table, 4)):
+            (found,) = digest.finish(accumulators).to_list()
+            assert "-0.0" not in map(repr, found)
+
+
 @pytest.mark.parametrize("params", [(0.0,), (0.3, 1.0)])
 def test_a_single_number_among_nans_is_lost_as_in_spark(params: tuple[float, ...]) -> None:
     digest = bound("approx_percentile", pa.float64(), params)

@@ -185,7 +185,8 @@ def at(digest: ds.tdigest_double, endless: list[int], p: float) -> float | None:
         return np.inf if place <= low + finite + high else np.nan
     # the middle of a value's own share of the ranks: exact while it has its own centroid
     within = float(digest.get_quantile((place - low - 0.5) / finite))
-    return min(max(within, float(digest.get_min_value())), float(digest.get_max_value()))
+    found = min(max(within, float(digest.get_min_value())), float(digest.get_max_value()))
+    return found + 0.0  # both zeros are equal: which one is found depends on the order of merging
 
 
 def _digested(values: pl.Series, k: int) -> bytes:
