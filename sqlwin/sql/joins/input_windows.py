@@ -100,9 +100,11 @@ def _numbered(
             " first two has neither a number nor an event time, by which the next could count it"
         )
         legal = (
-            "(SELECT … FROM a JOIN b WITHIN 1 HOUR …) ab OVER (ORDER BY ts ROWS 3 PRECEDING) JOIN c"
+            "RSTREAM(SELECT … FROM a [ROWS 3], b [ROWS 2], c [ROWS 4] …), which goes by event time;"
+            " a window in RANGE; a result with an event time,"
+            " (SELECT … FROM a JOIN b WITHIN 1 HOUR …) ab OVER (ORDER BY ts ROWS 3 PRECEDING)"
         )
-        raise QueryError(message, span, legal=f"a window in RANGE; {legal}")
+        raise QueryError(message, span, legal=legal)
     if isinstance(relations[1].base, StaticScan):
         message = "a window in ROWS joins two streams or results, and static tables after them"
         raise QueryError(message, span, legal="a window in RANGE")
