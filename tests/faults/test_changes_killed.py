@@ -107,7 +107,11 @@ def last(folder: Path) -> dict[tuple[str, datetime], tuple[int, int]]:
     ("engine", "earliest", "latest", "kills"),
     [
         pytest.param("embedded", 0.7, 2.0, 3, id="embedded"),
-        pytest.param("spark", 8.0, 14.0, 1, id="spark", marks=pytest.mark.spark(processes=True)),
+        pytest.param(
+            *("spark", 8.0, 14.0, 1),
+            id="spark",
+            marks=[pytest.mark.spark(processes=True), pytest.mark.hours],
+        ),
     ],
 )
 def test_changes_count_once(

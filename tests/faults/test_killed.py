@@ -18,7 +18,9 @@ pytestmark = pytest.mark.long
     [
         pytest.param("embedded", 30, 0.7, 2.0, 4, id="embedded"),
         pytest.param(
-            "spark", 60, 7.0, 16.0, 2, id="spark", marks=pytest.mark.spark(processes=True)
+            *("spark", 60, 7.0, 16.0, 2),
+            id="spark",  # `test_spark_kills` is the one of its kind that does not take hours
+            marks=[pytest.mark.spark(processes=True), pytest.mark.hours],
         ),
     ],
 )

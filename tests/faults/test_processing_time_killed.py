@@ -26,7 +26,10 @@ EMIT EARLY ON UPDATE;
 @pytest.mark.long
 @pytest.mark.parametrize(
     "engine",
-    ["embedded", pytest.param("spark", marks=pytest.mark.spark(processes=True))],
+    [
+        "embedded",
+        pytest.param("spark", marks=[pytest.mark.spark(processes=True), pytest.mark.hours]),
+    ],
 )
 def test_each_row_is_in_one_window(tmp_path: Path, engine: str) -> None:
     """Killed in the midst of a part, and with a part that is not committed."""

@@ -129,6 +129,12 @@ def test_a_golden_means_the_same(path: Path) -> None:
 
 
 @pytest.mark.long
+def test_many_goldens_mean_the_same() -> None:
+    for path in GOLDENS[::3]:
+        _golden(path)
+
+
+@pytest.mark.hours
 def test_every_golden_means_the_same() -> None:
     for path in GOLDENS:
         _golden(path)

@@ -24,15 +24,13 @@ WITH (connector = 'files', path = 'orders/*.jsonl', format = 'json');
 CREATE STREAM prices (product STRING, price BIGINT, ts TIMESTAMP,
   WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE)
 WITH (connector = 'files', path = 'prices/*.jsonl', format = 'json');
-SELECT window_end, COUNT(*) AS products, SUM(total) AS total FROM (
-  SELECT product, window_start, window_end, SUM(value) AS total
-  FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)
-  GROUP BY product, window_start, window_end EMIT LATE ON UPDATE RETAIN INTERVAL '1' HOUR)
-GROUP BY window_start, window_end EMIT LATE ON UPDATE RETAIN INTERVAL '1' HOUR;
-SELECT o.product, o.ts, o.value * p.price AS paid
-FROM orders o JOIN prices p ON o.product = p.product
-AND p.ts BETWEEN o.ts - INTERVAL '1' MINUTE AND o.ts + INTERVAL '1' MINUTE
-RETAIN INTERVAL '1' HOUR
+SELECT product, window_start, COUNT(*) AS pairs, SUM(paid) AS paid
+FROM TUMBLE(TABLE (
+  SELECT o.product, o.ts, o.value * p.price AS paid
+  FROM orders o JOIN prices p ON o.product = p.product
+  AND p.ts BETWEEN o.ts - INTERVAL '1' MINUTE AND o.ts + INTERVAL '1' MINUTE
+  RETAIN INTERVAL '1' HOUR), DESCRIPTOR(ts), INTERVAL '1' MINUTE)
+GROUP BY product, window_start, window_end EMIT LATE ON UPDATE RETAIN INTERVAL '1' HOUR
 """
 
 

@@ -55,7 +55,7 @@ def test_rows_of_the_text_are_drawn_with_the_first_batch() -> None:
 
 @pytest.mark.long
 def test_charts_of_many_goldens_compile() -> None:
-    for golden in collect([GOLDENS])[::25]:
+    for golden in collect([GOLDENS])[::75]:
         try:
             recording = of_golden(golden)
         except SqlwinError:  # it is about a refusal, or its functions are in another file
