@@ -14,9 +14,9 @@ from sqlwin.sql.relations.items import Item, called, items
 from sqlwin.sql.relations.relation import Lengths, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.aliases import aliases_explained
-from sqlwin.sql.select.cascades import cascaded
-from sqlwin.sql.select.grouped import grouped, ungrouped
-from sqlwin.sql.select.grouping import bare_calls
+from sqlwin.sql.select.groups.cascades import cascaded
+from sqlwin.sql.select.groups.grouped import grouped, ungrouped
+from sqlwin.sql.select.groups.grouping import bare_calls
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
 from sqlwin.sql.select.row_windows import condition, of_each_row, sliding
@@ -85,7 +85,7 @@ def _set_operation(select: ast.Select, known: Known) -> tuple[ast.Select, Known]
 def _grouped(select: ast.Select) -> ast.Select:
     if [run.text.strip().upper() for run in select.group] != ["ALL"]:
         return select
-    from sqlwin.sql.select.group_all import by_all  # by need
+    from sqlwin.sql.select.groups.group_all import by_all  # by need
 
     return by_all(select)
 
@@ -141,8 +141,8 @@ def _has_over(select: ast.Select) -> bool:
 
 def _under_over(select: ast.Select, known: Known) -> ast.Select | None:
     """Groups, or rows of windows, as a query of their own below OVER."""
-    from sqlwin.sql.select.over_groups import over_groups
-    from sqlwin.sql.select.over_rows import over_rows
+    from sqlwin.sql.select.over.groups import over_groups
+    from sqlwin.sql.select.over.rows import over_rows
 
     groups = over_groups(
         select, lambda groups: bound_below(groups, _inside(select, known), bind_select)

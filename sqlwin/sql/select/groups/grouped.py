@@ -25,9 +25,9 @@ from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Base, Columns, Relation
 from sqlwin.sql.relations.scope import WINDOW, Scope
-from sqlwin.sql.select.grouping import Grouping, bare_calls
-from sqlwin.sql.select.grouping_sets import grouping_sets
-from sqlwin.sql.select.keys import aliases, key_sets, keys
+from sqlwin.sql.select.groups.grouping import Grouping, bare_calls
+from sqlwin.sql.select.groups.grouping_sets import grouping_sets
+from sqlwin.sql.select.groups.keys import aliases, key_sets, keys
 from sqlwin.sql.sources.from_clause import filtering, narrowed
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.discarding import BARE, RANKED, discarding, refuse_discarding

@@ -12,8 +12,8 @@ from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.scope import WINDOW, Scope
-from sqlwin.sql.select.grouping import Grouping
-from sqlwin.sql.select.grouping_sets import Keys
+from sqlwin.sql.select.groups.grouping import Grouping
+from sqlwin.sql.select.groups.grouping_sets import Keys
 from sqlwin.sql.text import ast
 
 MOST_KEYS = 63
