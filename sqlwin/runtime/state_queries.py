@@ -48,19 +48,14 @@ from sqlwin.operators.state_queries import (
 )
 from sqlwin.operators.windows.grouping import EXTENT
 from sqlwin.plan.ir.nodes import Join, Scalar, column_of
-from sqlwin.plan.properties.facts import (
-    Window,
-    arriving,
-    counts,
-    join_of,
-    window_of,
-)
+from sqlwin.plan.properties.facts import Window, arriving, counts, join_of, window_of
+from sqlwin.polars_frames import INSTANT, PLACE
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.instants import Instant, micros
 from sqlwin.runtime.rows.keys import Key, key_of
 from sqlwin.runtime.rows.results import Results
 from sqlwin.runtime.rows.scalars import Columns, evaluate
-from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
+from sqlwin.schema import REVISION, ROW_KEY, TS, Column
 from sqlwin.windows.joins import JoinSessions
 
 EDGES: tuple[str, ...] = ("window_start", "window_end")

@@ -22,8 +22,9 @@ from sqlwin.operators.weights import SIGN
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
 from sqlwin.plan.properties.facts import ttl_keys
+from sqlwin.polars_frames import PLACE
 from sqlwin.policies import Early, Late, Ttl, TtlTime, Update, Visibility
-from sqlwin.schema import PLACE, WEIGHT
+from sqlwin.schema import WEIGHT
 from sqlwin.state.contract import Store
 from sqlwin.state.segments.store import SegmentStore
 from sqlwin.state.ttl.keyed_store import TtlStore

@@ -17,7 +17,8 @@ from sqlwin.operators.matches.progress import NO_PART, NO_SEQ, OPEN, before
 from sqlwin.operators.matches.reading import Reading, Rows
 from sqlwin.operators.weights import there
 from sqlwin.patterns import Start, contains
-from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import PART, POSITION, SEQ, TS
 
 ROWS = "rows"
 ROW_PLACE = ("__row", "__row_part", "__row_seq")

@@ -36,7 +36,8 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.over.ordering import renumbered, sorted_rows
 from sqlwin.operators.over.partition_groups import PartitionGroup
 from sqlwin.operators.weights import there
-from sqlwin.schema import PLACE, POSITION, TS, empty
+from sqlwin.polars_frames import PLACE, empty
+from sqlwin.schema import POSITION, TS
 
 ROWS = "rows"
 SLICE = "__slice"

@@ -29,7 +29,8 @@ from sqlwin.operators.over.fullness import DONE, Fullness
 from sqlwin.operators.over.history import IN, OLD_ROW, VALUE
 from sqlwin.operators.over.reading import Reading, placed, stored
 from sqlwin.operators.over.row_horizons import ROW_HORIZON, RowHorizons
-from sqlwin.schema import POSITION, TS, where
+from sqlwin.polars_frames import where
+from sqlwin.schema import POSITION, TS
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.records import least
 

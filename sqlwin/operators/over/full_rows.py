@@ -21,7 +21,8 @@ from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.presenting import Presenting
 from sqlwin.operators.over.reading import Reading, stored
 from sqlwin.operators.over.recent.closing import RecentClosing
-from sqlwin.schema import TS, stacked
+from sqlwin.polars_frames import stacked
+from sqlwin.schema import TS
 from sqlwin.state.records import least
 
 

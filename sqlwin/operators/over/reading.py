@@ -34,7 +34,8 @@ from sqlwin.operators.over.fullness import DONE
 from sqlwin.operators.over.history import OLD_ROW, VALUE, History
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
 from sqlwin.operators.weights import there
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION, TS
 
 Context = tuple[pl.DataFrame, pl.DataFrame | None]
 

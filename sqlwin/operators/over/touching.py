@@ -26,7 +26,8 @@ from sqlwin.operators.over.framing import changed
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.history import OLD_ROW
 from sqlwin.operators.over.reading import Reading, stored
-from sqlwin.schema import POSITION, TS, empty
+from sqlwin.polars_frames import empty
+from sqlwin.schema import POSITION, TS
 from sqlwin.windows import Unit
 
 NEW = "__new"

@@ -34,7 +34,8 @@ from sqlwin.operators.load import Load, Records, not_estimated
 from sqlwin.operators.relations.changes import INSTANT, LEFT, STAGE, WAITS
 from sqlwin.operators.relations.stays import ENTERS, LEAVES, ROW, covered, gone, staying, uncovered
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
-from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT, empty
+from sqlwin.polars_frames import PLACE, empty
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.slices import slice_width

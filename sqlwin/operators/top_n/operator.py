@@ -58,8 +58,9 @@ from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.top_n.changes import SENT, THERE, TopChanges
 from sqlwin.operators.weights import effective, split
 from sqlwin.operators.windows.counting import Counting
+from sqlwin.polars_frames import PLACE
 from sqlwin.policies import Policy
-from sqlwin.schema import PLACE, POSITION, REVISION, TS, WEIGHT
+from sqlwin.schema import POSITION, REVISION, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import slice_width
 

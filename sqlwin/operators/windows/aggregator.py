@@ -48,8 +48,8 @@ from sqlwin.operators.windows.contents import MESSAGES, PANES, Contents
 from sqlwin.operators.windows.grouping import LAST, PANE, ROWS, Grouping
 from sqlwin.operators.windows.retention import Retention
 from sqlwin.operators.windows.stores import WindowStores
+from sqlwin.polars_frames import INSTANT, PLACE, where
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PLACE, where
 from sqlwin.state.records import least
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Aligned, Hop, Whole

@@ -54,7 +54,8 @@ from sqlwin.operators.windows.grouping import (
     Lifting,
 )
 from sqlwin.operators.windows.merging import Presence, frames_of, windows_of
-from sqlwin.schema import PLACE, POSITION, TS, WEIGHT, empty
+from sqlwin.polars_frames import PLACE, empty
+from sqlwin.schema import POSITION, TS, WEIGHT
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Aligned, Hop, Whole
 

@@ -20,11 +20,12 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.polars_frames import INSTANT, iso, polars_type
 from sqlwin.runtime.formats.instants import at_clocks, clocks_of
 from sqlwin.runtime.formats.nested import fitted, of_text
 from sqlwin.runtime.formats.python_values import column_of, is_foreign, json_text, shown
 from sqlwin.runtime.formats.texts import of_texts, only
-from sqlwin.schema import INSTANT, TIMESTAMP_NTZ, Schema, iso, polars_type
+from sqlwin.schema import TIMESTAMP_NTZ, Schema
 
 FARTHEST = {"ns": 2**63 - 1, "us": 4 * 10**18, "ms": 4 * 10**15}
 """From 1970, by unit: about the year 128,000, before what `sqlwin.instants.END` stands for."""

@@ -22,6 +22,7 @@ import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Stream
+from sqlwin.polars_frames import empty, polars_schema
 from sqlwin.runtime.files.ends import End
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
@@ -33,7 +34,7 @@ from sqlwin.runtime.kafka.starts import Start, first_offsets
 from sqlwin.runtime.kafka.topics import Topics
 from sqlwin.runtime.kafka.values import Values
 from sqlwin.runtime.rows.error_stream import no_rejects, refused
-from sqlwin.schema import PART, SEQ, empty, polars_schema
+from sqlwin.schema import PART, SEQ
 
 Range = tuple[str, int, int]
 

@@ -23,6 +23,7 @@ from sqlwin.operators.joins.sides import PASSED_WHERE
 from sqlwin.operators.sessions.judging import with_doubt
 from sqlwin.plan.ir.nodes import column_of
 from sqlwin.plan.ir.streams import Changelog
+from sqlwin.polars_frames import INSTANT, dropped, stacked
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.row_counts import RowCounts
@@ -41,7 +42,7 @@ from sqlwin.runtime.rows.error_stream import (
     texts,
 )
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
-from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column, dropped, stacked
+from sqlwin.schema import PART, POSITION, SEQ, TS, Column
 from sqlwin.state.records import least
 
 RAW = "__raw"

@@ -26,15 +26,9 @@ from sqlwin.operators.relations.joined import RelationJoin, StayingSide
 from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.plan.ir.nodes import Join, Scalar
 from sqlwin.plan.properties.changelog import carries_weights, changing
-from sqlwin.plan.properties.facts import (
-    arriving,
-    counts,
-    ordered_sides,
-    scans,
-    untimed,
-)
+from sqlwin.plan.properties.facts import arriving, counts, ordered_sides, scans, untimed
+from sqlwin.polars_frames import polars_schema
 from sqlwin.runtime.rows.scalars import evaluate
-from sqlwin.schema import polars_schema
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.state.stores.session_store import segment_interval
 from sqlwin.windows import Unit

@@ -24,13 +24,7 @@ from sqlwin.plan.ir.nodes import (
     column_of,
 )
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.changelog import (
-    carries_weights,
-    changing,
-    reappears,
-    repeats,
-    weighted,
-)
+from sqlwin.plan.properties.changelog import carries_weights, changing, reappears, repeats, weighted
 from sqlwin.plan.properties.facts import (
     Window,
     arriving,
@@ -43,13 +37,14 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.properties.frame_reach import reach_of
 from sqlwin.plan.properties.stores import keeps_positions
+from sqlwin.polars_frames import polars_schema
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.windows import Assembly
 from sqlwin.runtime.rows.scalars import Columns
-from sqlwin.schema import CHANGE, WEIGHT, polars_schema
+from sqlwin.schema import CHANGE, WEIGHT
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Ending, Session

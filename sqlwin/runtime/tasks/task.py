@@ -26,6 +26,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.operators.contract import DOUBT, Restoring, Stores, next_full
 from sqlwin.plan.properties.recovery import reaches_back
+from sqlwin.polars_frames import stacked
 from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
 from sqlwin.runtime.inputs.idleness import idle_timeouts
@@ -46,7 +47,7 @@ from sqlwin.runtime.tasks.recovery import (
     recovery,
     release,
 )
-from sqlwin.schema import POSITION, stacked
+from sqlwin.schema import POSITION
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.segments.index import IndexJson
 from sqlwin.state.segments.store import SEGMENT_ROWS, SegmentStore
