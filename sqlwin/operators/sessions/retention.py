@@ -33,7 +33,7 @@ from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time, floored, nt
 from sqlwin.operators.sessions.judging import stored_since
 from sqlwin.operators.sessions.merging import SESSIONS, Spans
 from sqlwin.operators.sessions.spans import AT
-from sqlwin.operators.windows.contents import MESSAGES, PANES
+from sqlwin.operators.windows.messages import MESSAGES, PANES
 from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
 from sqlwin.state.contract import HORIZON, Store
