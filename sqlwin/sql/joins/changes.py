@@ -15,7 +15,7 @@ from sqlwin.policies import Policy
 from sqlwin.sql.joins.kinds import join_type
 from sqlwin.sql.joins.stays import LEGAL
 from sqlwin.sql.relations.relation import INSTANT, Relation
-from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import policy
 from sqlwin.sql.windows.window import of_spec

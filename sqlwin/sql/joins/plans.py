@@ -12,11 +12,7 @@ from sqlwin.errors import QueryError
 from sqlwin.functions.core.widening import widest
 from sqlwin.plan.ir.nodes import Join, Node, Project, Scalar, Scan
 from sqlwin.plan.options.tuning import RELOAD
-from sqlwin.plan.properties.changelog import (
-    changing,
-    corrected,
-    lateness,
-)
+from sqlwin.plan.properties.changelog import changing, corrected, lateness
 from sqlwin.plan.properties.facts import streams_of
 from sqlwin.policies import Expired, Policy
 from sqlwin.schema import type_name
@@ -39,7 +35,7 @@ from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Known
+    from sqlwin.sql.sources.known import Known
 
 SMALL = {Unit.RANGE: 600_000_000, Unit.ROWS: 10_000}
 """The widest window that is small if nothing is said: 10 minutes."""

@@ -28,7 +28,8 @@ from sqlwin.sql.joins.windows import windowed
 from sqlwin.sql.relations.rank_bounds import conjuncts
 from sqlwin.sql.relations.relation import NOWHERE, Relation, nearest
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.sources.from_clause import Bind, Known, refuse_matches
+from sqlwin.sql.sources.from_clause import refuse_matches
+from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.text import ast
 
 _SIGNS: dict[str, type[exp.Binary]] = {

@@ -21,7 +21,7 @@ from sqlwin.sql.expressions.calls import AggregateCall, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.relations.relation import Relation, candidates, nearest
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.sources.from_clause import ordered
+from sqlwin.sql.sources.event_time import ordered
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time
 

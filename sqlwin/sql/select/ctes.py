@@ -7,7 +7,7 @@ longest RETAIN that a query around asks for are asked of all that it names.
 from __future__ import annotations
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.sources.from_clause import Bind, Known, View
+from sqlwin.sql.sources.known import Bind, Known, View
 from sqlwin.sql.text import ast
 
 

@@ -17,7 +17,8 @@ from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.groups.cascades import cascaded
 from sqlwin.sql.select.groups.grouping import bare_calls
 from sqlwin.sql.sources.derived import derived, limited
-from sqlwin.sql.sources.from_clause import Known, timed
+from sqlwin.sql.sources.event_time import timed
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, whole
 

@@ -13,7 +13,9 @@ from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.relations.relation import Lengths, Relation
 from sqlwin.sql.select.groups.grouping import bare_calls
 from sqlwin.sql.sources.derived import derived
-from sqlwin.sql.sources.from_clause import Bind, Known, bind_from, of_rows, timed
+from sqlwin.sql.sources.event_time import timed
+from sqlwin.sql.sources.from_clause import bind_from, of_rows
+from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.calls import zoned
 from sqlwin.sql.windows.ksql import of_ksql

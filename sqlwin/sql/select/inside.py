@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.select.groups.grouping import bare_calls
-from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import of_spec
 

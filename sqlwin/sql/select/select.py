@@ -21,7 +21,8 @@ from sqlwin.sql.select.row_windows import condition, of_each_row, sliding
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.two_queries import two_queries
 from sqlwin.sql.select.windowed import over_relation
-from sqlwin.sql.sources.from_clause import Bind, Known, narrowed
+from sqlwin.sql.sources.from_clause import narrowed
+from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.group_by import above_window, by_call, group_window, same_window
 from sqlwin.sql.windows.policies import emits, refuse_all, retains

@@ -11,7 +11,8 @@ from dataclasses import replace
 from sqlwin.errors import Span
 from sqlwin.sql.select.ctes import with_ctes
 from sqlwin.sql.select.inputs import above_rows
-from sqlwin.sql.sources.from_clause import Bind, Known, bound_below
+from sqlwin.sql.sources.from_clause import bound_below
+from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import quoted
 from sqlwin.sql.windows.policies import passing

@@ -27,11 +27,7 @@ from sqlwin.plan.ir.nodes import (
     Stream,
     WindowedRelation,
 )
-from sqlwin.plan.properties.facts import (
-    Stateful,
-    arriving,
-    with_policy,
-)
+from sqlwin.plan.properties.facts import Stateful, arriving, with_policy
 from sqlwin.plan.properties.times import delay_in, join_times, preferred
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.policies import Early, Late, Policy
@@ -44,7 +40,7 @@ from sqlwin.sql.windows.ttl import with_ttl
 from sqlwin.windows.joins import AsOf
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Known
+    from sqlwin.sql.sources.known import Known
 
 
 def derived(relation: Relation, known: Known) -> Relation:
