@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.joins import HALVES
+from sqlwin.plan.properties.bounds import plus
 from sqlwin.sql.expressions.scalars import Expr
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.time_bounds import Near, greatest, least
@@ -130,8 +131,8 @@ class Pair:
         self.ts = ts
         for bound, term in self.times:
             least_, most = (None, None) if ts is None else apart(self.left, bound.left, ts)
-            self.low = greatest(self.low, _plus(bound.low, least_))
-            self.high = least(self.high, _plus(bound.high, most))
+            self.low = greatest(self.low, plus(bound.low, least_))
+            self.high = least(self.high, plus(bound.high, most))
             if bound.left != ts and term is not None:
                 self.residual.append(term)
         self.times.clear()
@@ -156,10 +157,10 @@ def apart(tree: Tree, name: str, ts: str) -> Range:
         return apart(tree.left, name, ts)
     if sides[1]:
         inner = apart(tree.left, tree.ts, ts)
-        return _plus(tree.low, inner[0]), _plus(tree.high, inner[1])
+        return plus(tree.low, inner[0]), plus(tree.high, inner[1])
     inner = apart(tree.left, name, tree.ts)
     back = (None if end is None else -end for end in (tree.high, tree.low))
-    low, high = (_plus(one, other) for one, other in zip(inner, back, strict=True))
+    low, high = (plus(one, other) for one, other in zip(inner, back, strict=True))
     return low, high
 
 
@@ -169,7 +170,3 @@ def absent(tree: Tree) -> frozenset[str]:
         return frozenset()
     null_padded = {"left": tree.right.names, "right": tree.left.names, "full": tree.names}
     return absent(tree.left) | null_padded.get(tree.kind, frozenset())
-
-
-def _plus(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
