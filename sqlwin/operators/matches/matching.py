@@ -20,17 +20,9 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from sqlwin.kernels.patterns import (
-    Attempt,
-    Check,
-    Found,
-    Path,
-    Program,
-    Read,
-    attempt,
-    mapped,
-    program,
-)
+from sqlwin.kernels.patterns.attempts import Attempt, Check, Found, Read, attempt
+from sqlwin.kernels.patterns.paths import Path, mapped
+from sqlwin.kernels.patterns.programs import Program, program
 from sqlwin.operators.matches.accumulated import Accumulated
 from sqlwin.operators.matches.reading import Mapping, Reading, Rows, Term
 from sqlwin.patterns import AfterMatch, AllRows, Navigation, Pattern, Skip, variables
