@@ -21,8 +21,9 @@ from sqlwin.sql.joins.join_policies import policy_of
 from sqlwin.sql.joins.last_rows import check_key
 from sqlwin.sql.joins.policies import Match
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree
+from sqlwin.sql.relations.event_times import candidates
 from sqlwin.sql.relations.rank_bounds import OpenTop
-from sqlwin.sql.relations.relation import NOWHERE, Relation, candidates, condition
+from sqlwin.sql.relations.relation import NOWHERE, Relation, condition
 from sqlwin.sql.sources.derived import derived, timed_as
 from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast

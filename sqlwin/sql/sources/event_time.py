@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.sql.relations.relation import Relation, with_event_time
+from sqlwin.sql.relations.event_times import with_event_time
+from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.files import no_time
 from sqlwin.sql.text import ast

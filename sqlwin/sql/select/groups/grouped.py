@@ -24,7 +24,8 @@ from sqlwin.sql.over.ranks import Output, Ranks, refuse_filtered
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Base, Columns, Relation
-from sqlwin.sql.relations.scope import WINDOW, Scope
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.relations.window_columns import WINDOW
 from sqlwin.sql.select.groups.checks import check_session, check_sliding, refuse_sets
 from sqlwin.sql.select.groups.grouping import Grouping, bare_calls
 from sqlwin.sql.select.groups.grouping_sets import grouping_sets
