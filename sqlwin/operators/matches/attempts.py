@@ -10,8 +10,9 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.matches.conditions import Match, looks_back
 from sqlwin.operators.matches.lines import Lines
-from sqlwin.operators.matches.matching import Match, Matching, looks_back
+from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.partitions import Partitions
 from sqlwin.operators.matches.progress import NO_PART, NO_SEQ, OPEN, before
 from sqlwin.operators.matches.reading import Reading, Rows

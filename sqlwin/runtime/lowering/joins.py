@@ -22,7 +22,8 @@ from sqlwin.operators.joins.session_joins import SessionJoin
 from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.joins.static import StaticJoin
-from sqlwin.operators.relations.joined import RelationJoin, StayingSide
+from sqlwin.operators.relations.joined import RelationJoin
+from sqlwin.operators.relations.staying_side import StayingSide
 from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.plan.ir.nodes import Join, Scalar
 from sqlwin.plan.properties.changelog import carries_weights, changing

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.kernels.folds import Fold
-from sqlwin.operators.matches.matching import Condition, Matching
+from sqlwin.operators.matches.conditions import Condition
+from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.operator import PatternMatcher
 from sqlwin.operators.matches.reading import FoldTerm, Reading
 from sqlwin.patterns import Navigation

@@ -26,7 +26,8 @@ from sqlwin.sql.sources.event_time import event_time, ordered, stream_time
 from sqlwin.sql.sources.from_clause import bind_from, of_rows
 from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.policies import emits, final, retains
+from sqlwin.sql.windows.policies import final, retains
+from sqlwin.sql.windows.policy_clauses import emits
 
 
 def matched(source: ast.From, given: ast.Policies, known: Known, bind: Bind) -> Relation:

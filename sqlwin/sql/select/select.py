@@ -25,7 +25,8 @@ from sqlwin.sql.sources.from_clause import narrowed
 from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.group_by import above_window, by_call, group_window, same_window
-from sqlwin.sql.windows.policies import emits, refuse_all, retains
+from sqlwin.sql.windows.policies import refuse_all, retains
+from sqlwin.sql.windows.policy_clauses import emits
 from sqlwin.sql.windows.ttl import of_hints
 from sqlwin.sql.windows.window import Window, refused
 
