@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.over.operator import ROWS, OverAggregator
+from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
 from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.operators.top_n.operator import TopRows

@@ -54,8 +54,6 @@ from sqlwin.polars_frames import INSTANT, PLACE
 from sqlwin.policies import Late, Policy
 from sqlwin.schema import POSITION, REVISION, TS
 
-__all__ = ["ROWS", "OverAggregator"]
-
 
 @dataclass(frozen=True)
 class OverAggregator(Results):
