@@ -15,16 +15,8 @@ from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import BOOLEAN, INT, STRING
 from sqlwin.functions.core.vectors import by_value, only, vector
-from sqlwin.functions.regex.matching import (
-    Matcher,
-    all_extracted,
-    begin,
-    extracted,
-    matcher,
-    parts_of,
-    replaced,
-    split,
-)
+from sqlwin.functions.regex.matching import Matcher, all_extracted, begin, extracted, matcher, split
+from sqlwin.functions.regex.replacing import parts_of, replaced
 from sqlwin.functions.texts.parts import replace
 from sqlwin.functions.texts.regex_calls import TEXTS, called, constant, never_empty, timed
 

@@ -21,7 +21,8 @@ from sqlwin.plan.options.connectors import STATIC, STREAMS, connector_of
 from sqlwin.plan.options.option import boolean, duration
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.runtime.files.ends import Files
-from sqlwin.runtime.files.file_progress import FileProgress, Generated, check_piece, enough
+from sqlwin.runtime.files.file_progress import FileProgress, check_piece, enough
+from sqlwin.runtime.files.generated import Generated
 from sqlwin.runtime.files.globbing import listing
 from sqlwin.runtime.files.names import Names
 from sqlwin.runtime.files.pieces import Piece, copied

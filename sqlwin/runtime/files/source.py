@@ -24,7 +24,7 @@ from sqlwin.runtime.formats import csv_lines, debezium, json_lines
 from sqlwin.runtime.formats.column_check import fit, no_names, repeated
 from sqlwin.runtime.formats.content import FAILURES, text
 from sqlwin.runtime.formats.lines import Lines, Texts
-from sqlwin.runtime.formats.values import presentable
+from sqlwin.runtime.formats.presented import presentable
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import no_rejects, refused, texts
 from sqlwin.schema import PART, SEQ

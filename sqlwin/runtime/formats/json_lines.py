@@ -34,7 +34,7 @@ from pyarrow import json as arrow_json
 from sqlwin.runtime.formats.json_rule import by_rule
 from sqlwin.runtime.formats.lines import Lines, Numbers, is_text, joined
 from sqlwin.runtime.formats.nested import DEEPEST
-from sqlwin.runtime.formats.values import text_of
+from sqlwin.runtime.formats.presented import text_of
 from sqlwin.schema import Schema
 
 BLOCK = 4096

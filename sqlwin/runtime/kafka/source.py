@@ -27,7 +27,7 @@ from sqlwin.runtime.files.ends import End
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.files.source import Decoded
-from sqlwin.runtime.formats.values import text_of
+from sqlwin.runtime.formats.presented import text_of
 from sqlwin.runtime.kafka.client import Consumer, Gone, Settings, consumer
 from sqlwin.runtime.kafka.partitions import PASS_OVER, Partition, before, check_known, partitions
 from sqlwin.runtime.kafka.starts import Start, first_offsets

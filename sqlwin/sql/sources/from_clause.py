@@ -17,9 +17,10 @@ from sqlwin.sql.sources.event_time import timed, window_order
 from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.sources.unions import united
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.calls import of_table, table_functions, zoned
+from sqlwin.sql.windows.calls import of_table, zoned
 from sqlwin.sql.windows.ksql import of_ksql
 from sqlwin.sql.windows.window import Window, of_spec
+from sqlwin.sql.windows.window_functions import table_functions
 
 
 def bind_from(source: ast.From, known: Known, bind: Bind) -> tuple[Relation, Window | None]:
