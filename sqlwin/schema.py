@@ -18,15 +18,11 @@ with two underscores, and no column of a user may.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlwin.added import ADDED
-from sqlwin.instants import SECOND
 
 TS, PART, SEQ = "__ts", "__part", "__seq"
 OP, EMIT, REVISION, ROW_KEY = "__op", "__emit", "__revision", "__row_key"
@@ -40,15 +36,6 @@ RESERVED = "__"
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 TIMESTAMP_NTZ = pa.timestamp("us")
 """What a clock shows, of no zone, and so no instant."""
-
-if TYPE_CHECKING:  # a script is checked without Polars: see `__getattr__`
-    import polars as pl
-
-    DType = pl.DataType | type[pl.DataType]
-    INSTANT: pl.Datetime
-    """Of a TIMESTAMP's values."""
-    PLACE: dict[str, pl.DataType]
-    """Of `POSITION`."""
 
 _NAMES: dict[str, pa.DataType] = {
     "BOOLEAN": pa.bool_(),
@@ -221,139 +208,3 @@ def type_aliases(name: str) -> tuple[str, ...]:
 
 def arrow_schema(columns: Schema) -> pa.Schema:
     return pa.schema([(column.name, column.type) for column in columns])
-
-
-@cache
-def polars_type(type_: pa.DataType) -> pl.DataType:
-    """The Polars dtype that holds an Arrow type's values."""
-    import polars as pl
-
-    return pl.Series(values=pa.nulls(0, type_)).dtype
-
-
-def empty(schema: Mapping[str, DType]) -> pl.DataFrame:
-    """No rows of these columns. To make one costs as much as a small query, so each is made once.
-
-    >>> import polars as pl
-    >>> empty({"n": pl.Int64()}).shape
-    (0, 1)
-    """
-    return _empty(tuple(schema.items())).clone()
-
-
-@cache
-def _empty(schema: tuple[tuple[str, DType], ...]) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.DataFrame(schema=dict(schema))
-
-
-def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """Frames of one schema, at least one, below each other. Those without rows cost nothing.
-
-    >>> import polars as pl
-    >>> one = pl.DataFrame({"n": [1]})
-    >>> stacked([one.clear(), one, one.clear()]) is one
-    True
-    """
-    import polars as pl
-
-    frames = list(frames)
-    full = [frame for frame in frames if frame.height]
-    return pl.concat(full) if len(full) > 1 else (full or frames)[0]
-
-
-def whole(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame for a left join by one column: in one chunk if it has maps, for of several Polars
-    2.1 panics, on either side. By several columns it does not.
-
-    >>> import polars as pl
-    >>> import pyarrow as pa
-    >>> maps = pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))
-    >>> one = pl.DataFrame({"k": [1], "m": maps})
-    >>> whole(pl.concat([one, one]))["m"].n_chunks()
-    1
-    """
-    import polars as pl
-
-    maps = any(isinstance(dtype, pl.Map) for dtype in frame.dtypes)
-    return frame.rechunk() if maps else frame
-
-
-def where(frame: pl.DataFrame, mask: pl.Series) -> pl.DataFrame:
-    """The rows of which `mask` is true, not NULL. Where it is of all or of none, no query.
-
-    >>> import polars as pl
-    >>> few = pl.DataFrame({"n": [1, None, 3]})
-    >>> where(few, few["n"] > 1)["n"].to_list(), where(few, few["n"] > 3)["n"].to_list()
-    ([3], [])
-    """
-    kept = mask.sum()
-    if kept == frame.height:
-        return frame
-    return frame.filter(mask) if kept else frame.clear()
-
-
-def dropped(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """The frame without these columns, which need not be there; no query, as `drop` is one.
-
-    >>> import polars as pl
-    >>> dropped(pl.DataFrame({"n": [1], "m": [2]}), "m").columns
-    ['n']
-    """
-    there = [name for name in names if name in frame.columns]
-    if not there:
-        return frame
-    kept = frame.clone()
-    for name in there:
-        kept.drop_in_place(name)
-    return kept
-
-
-def polars_schema(columns: Schema) -> dict[str, pl.DataType]:
-    return {column.name: polars_type(column.type) for column in columns}
-
-
-def iso(instants: pl.Expr, zoned: bool = True) -> pl.Expr:
-    """TIMESTAMPs as text, all at once: what `format_instant` makes of each. zoned: with a Z behind,
-    which a TIMESTAMP_NTZ has not.
-
-    >>> import polars as pl
-    >>> from sqlwin.schema import INSTANT
-    >>> far = pl.Series([0, 500_000, 253_402_300_800_000_000]).cast(INSTANT)
-    >>> pl.select(iso(pl.lit(far))).to_series().to_list()
-    ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.500000Z', '+10000-01-01T00:00:00Z']
-    """
-    import polars as pl
-
-    whole = instants.dt.timestamp("us") % SECOND == 0
-    z = "Z" if zoned else ""
-    seconds = instants.dt.strftime(f"%Y-%m-%dT%H:%M:%S{z}")
-    return pl.when(whole).then(seconds).otherwise(instants.dt.strftime(f"%Y-%m-%dT%H:%M:%S%.6f{z}"))
-
-
-def iso_columns(frame: pl.DataFrame) -> pl.DataFrame:
-    """Every TIMESTAMP and TIMESTAMP_NTZ column as text; Python's datetime ends with the year 9999,
-    this does not."""
-    import polars as pl
-
-    return frame.with_columns(
-        iso(pl.col(name), zoned=dtype.time_zone is not None)
-        for name, dtype in frame.schema.items()
-        if isinstance(dtype, pl.Datetime)
-    )
-
-
-def __getattr__(name: str) -> object:
-    """The constants that are types of Polars, made when they are first asked for."""
-    if name not in ("INSTANT", "PLACE", "DType"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import polars as pl
-
-    known = {
-        "INSTANT": pl.Datetime("us", "UTC"),
-        "PLACE": {TS: pl.Int64(), PART: pl.Int32(), SEQ: pl.Int64()},
-        "DType": pl.DataType | type[pl.DataType],
-    }
-    globals().update(known)
-    return known[name]

@@ -7,8 +7,8 @@ import argparse
 from sqlwin.commands import scripts
 from sqlwin.errors import InputError
 from sqlwin.plan.explain.warnings import warnings
+from sqlwin.runtime.connectors.missing_files import without_files
 from sqlwin.runtime.connectors.option_reader import read_options
-from sqlwin.runtime.connectors.sources import without_files
 
 
 def run(arguments: argparse.Namespace) -> int:

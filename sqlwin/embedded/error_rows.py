@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from sqlwin.polars_frames import stacked
 from sqlwin.policies import Expired
 from sqlwin.runtime.rows.error_stream import delivered, no_rejects, reasons
-from sqlwin.schema import stacked
 
 
 @dataclass

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sqlwin.schema import stacked
+from sqlwin.polars_frames import stacked
 
 UNFOLDED_ROWS = 100_000
 """Emissions that are kept unfolded; more where there are more row_keys."""

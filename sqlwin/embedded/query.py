@@ -26,8 +26,9 @@ from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.runtime.lowering.chain import Lowering
 from sqlwin.runtime.lowering.lower import lower
+from sqlwin.runtime.queryable_state import QueryableState
 from sqlwin.runtime.rows.results import PlanText, Results
-from sqlwin.runtime.state_queries import QueryableState, StateQueries
+from sqlwin.runtime.state_queries import StateQueries
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments.store import SEGMENT_ROWS
 

@@ -14,12 +14,10 @@ from sqlwin.embedded.checkpoint.folder import checkpoint_locked, note
 from sqlwin.embedded.script_query import ScriptQuery
 from sqlwin.embedded.shared_reads import SharedReads
 from sqlwin.plan.ir.statements import Script
+from sqlwin.runtime.connectors.missing_files import check_sources
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import outlets
 from sqlwin.runtime.connectors.progress import Summary
-from sqlwin.runtime.connectors.sources import (
-    check_sources,
-)
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.rows.malformed import Malformed

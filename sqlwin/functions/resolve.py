@@ -19,7 +19,7 @@ from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, Overload
 from sqlwin.functions.core.guards import guarded, is_null
 from sqlwin.functions.core.session_zone import in_utc
-from sqlwin.functions.core.signatures import Match, Pattern
+from sqlwin.functions.core.type_patterns import Match, Pattern
 from sqlwin.functions.core.typed import Argument, Body, Lambda, NotConstant, Refused, Typed
 from sqlwin.functions.core.types import holds_wall_clock, is_integral, name
 from sqlwin.functions.numbers.chains import SIGNS, chained

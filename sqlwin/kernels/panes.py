@@ -40,7 +40,7 @@ from sqlwin.instants import DAY, END, START
 from sqlwin.kernels.calendars import began, number
 from sqlwin.kernels.columns import beside
 from sqlwin.kernels.frames import Ints
-from sqlwin.schema import where
+from sqlwin.polars_frames import where
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Reach
 from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, DaysOfMonths, Ending, Hop, Whole

@@ -13,10 +13,10 @@ from typing import TextIO
 import polars as pl
 
 from sqlwin.instants import END, START, format_instant
+from sqlwin.polars_frames import iso_columns
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.progress import Batch, Summary
 from sqlwin.runtime.rows.render import cell, csv_text, json_lines
-from sqlwin.schema import iso_columns
 
 Show = Callable[[pl.DataFrame], None]
 SHOWN_ERRORS = 5

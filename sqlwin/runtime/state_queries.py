@@ -25,16 +25,13 @@ sqlwin.errors.InputError: 7 is no key: its p is a STRING, not 7
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.errors import InputError, QueryError, RunError
-from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.state_queries import EDGES as JOINED
@@ -48,19 +45,13 @@ from sqlwin.operators.state_queries import (
 )
 from sqlwin.operators.windows.grouping import EXTENT
 from sqlwin.plan.ir.nodes import Join, Scalar, column_of
-from sqlwin.plan.properties.facts import (
-    Window,
-    arriving,
-    counts,
-    join_of,
-    window_of,
-)
+from sqlwin.plan.properties.facts import Window, arriving, counts, join_of, window_of
+from sqlwin.polars_frames import INSTANT, PLACE
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.instants import Instant, micros
 from sqlwin.runtime.rows.keys import Key, key_of
-from sqlwin.runtime.rows.results import Results
 from sqlwin.runtime.rows.scalars import Columns, evaluate
-from sqlwin.schema import INSTANT, PLACE, REVISION, ROW_KEY, TS, Column
+from sqlwin.schema import REVISION, ROW_KEY, TS, Column
 from sqlwin.windows.joins import JoinSessions
 
 EDGES: tuple[str, ...] = ("window_start", "window_end")
@@ -76,76 +67,6 @@ CALLED = {
     ROW_KEY: "row_key",
 }
 """What the state's columns are called; with `_` behind where the query has such a column."""
-
-
-class QueryableState(ABC):
-    """The state queries of a query. They change no result."""
-
-    @property
-    @abstractmethod
-    def _state_queries(self) -> StateQueries:
-        """Of the query."""
-
-    @abstractmethod
-    def _open_stores(self, keys: pl.DataFrame | None) -> AbstractContextManager[Sequence[Stores]]:
-        """The stores of all buckets, or of those that may hold keys, as they are now."""
-
-    @property
-    def by_join_keys(self) -> bool:
-        """Whether messages are queried by join keys: of joins, but not of session joins."""
-        return self._state_queries.by_join_keys
-
-    def fetch(self, key: Key) -> Results:
-        """The windows of one key, in order.
-
-        key: a dict, a tuple in the order of the keys, or the value of a single key; None
-        is NULL. InputError for a key of other columns or types.
-        """
-        return self._windows(StateQuery(self._state_queries.keyed(key)))
-
-    def windows(
-        self, start: Instant | None = None, end: Instant | None = None, key: Key = None
-    ) -> Results:
-        """The windows that together cover `start` to `end`: each that holds an instant of it.
-
-        Both ends are included; None is the beginning, or the end, of time. A window holds its
-        start and not its end, a sliding one in RANGE both. Windows measured in messages take
-        message numbers. key: as in `fetch`; None is all keys.
-        """
-        lo, hi = self._state_queries.point(start, START), self._state_queries.point(end, END)
-        return self._windows(
-            StateQuery(None if key is None else self._state_queries.keyed(key), lo, hi)
-        )
-
-    def messages(
-        self,
-        start_time: Instant | None = None,
-        start_offset: int | None = None,
-        end_time: Instant | None = None,
-        end_offset: int | None = None,
-        key: Key = None,
-        join_keys: Key = None,
-    ) -> Results:
-        """Messages of the message store from (start_time, start_offset) to (end_time,
-        end_offset), both included, ordered by them.
-
-        None: from the first, to the last. Windows measured in messages know no time, so
-        there both are None. key: of the windows; of a session join the session key. join_keys:
-        of a join: the equal columns, by the left's names; of a session join beside the session
-        key as well, where it may be left out of them. QueryError, with the reason, where the
-        query keeps no messages.
-        """
-        queries = self._state_queries
-        keys = queries.message_keys(key, join_keys)
-        first = queries.place(start_time, start_offset, (START, -(2**63)))
-        last = queries.place(end_time, end_offset, (END, 2**63 - 1))
-        range_ = MessageRange(first, last, keys)
-        with self._open_stores(range_.keys) as buckets:
-            return Results(queries.messages(range_, buckets).to_arrow())
-
-    def _windows(self, state_query: StateQuery) -> Results:
-        with self._open_stores(state_query.keys) as buckets:
-            return Results(self._state_queries.windows(state_query, buckets).to_arrow())
 
 
 @dataclass(frozen=True)

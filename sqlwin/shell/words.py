@@ -13,7 +13,7 @@ from sqlwin.plan.explain.functions import names
 from sqlwin.schema import type_names
 from sqlwin.shell.declared import Declarations, Declared
 from sqlwin.sql.syntax.parser import grammar
-from sqlwin.sql.windows.calls import table_functions
+from sqlwin.sql.windows.window_functions import table_functions
 
 SCALAR = (
     *("AND", "OR", "NOT", "NULL", "IS", "IN", "BETWEEN", "LIKE", "CASE", "WHEN", "THEN"),

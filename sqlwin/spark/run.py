@@ -27,10 +27,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.options.settings import run_settings, spark_settings
+from sqlwin.runtime.connectors.missing_files import check_sources
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.outlets import outlets
 from sqlwin.runtime.connectors.progress import Summary
-from sqlwin.runtime.connectors.sources import check_sources
 from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.spark.awaiting import jvm_failures, patiently

@@ -14,7 +14,7 @@ from sqlwin.python_functions import UserFunction
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.expressions.registered import checked
 from sqlwin.sql.sources.files import Infer, NamedFiles
-from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.sources.readers import made_names, read_names
 from sqlwin.sql.statements import take
 from sqlwin.sql.syntax.parser import statements

@@ -16,8 +16,9 @@ from sqlwin.sql.expressions.volatile import refuse_clock, refuse_two_readings, r
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.results import into, named_results, refuse_changes
 from sqlwin.sql.select.select import bind_select
-from sqlwin.sql.sources import declarations
-from sqlwin.sql.sources.from_clause import Known, of_rows
+from sqlwin.sql.sources.declared import declarations
+from sqlwin.sql.sources.from_clause import of_rows
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.sources.readers import read_names, read_often
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.ttl import with_ttl

@@ -27,9 +27,9 @@ from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.select.select import bind_select
 from sqlwin.sql.settings import set_to
-from sqlwin.sql.sources import declarations
+from sqlwin.sql.sources.declared import declarations
 from sqlwin.sql.sources.derived import derived
-from sqlwin.sql.sources.from_clause import View
+from sqlwin.sql.sources.known import View
 from sqlwin.sql.sources.readers import read_often
 from sqlwin.sql.text import ast
 from sqlwin.system.secrets import masked

@@ -27,7 +27,7 @@ from typing import Protocol
 import polars as pl
 
 from sqlwin.instants import END
-from sqlwin.schema import empty
+from sqlwin.polars_frames import empty
 
 Combine = Callable[[pl.DataFrame], pl.DataFrame]
 """Folds the records of equal identity into one; see `Store` for its laws."""

@@ -16,7 +16,7 @@ import polars as pl
 
 from sqlwin.errors import StateError
 from sqlwin.instants import END, START
-from sqlwin.schema import stacked
+from sqlwin.polars_frames import stacked
 from sqlwin.state.combine import OneOf
 from sqlwin.state.contract import Combine, Layout
 

@@ -19,10 +19,11 @@ from sqlwin.plan.ir.nodes import OverAggregate, Stream, WindowAggregate, column_
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import sources_of, tables_of, unranked, window_of
 from sqlwin.plan.properties.processing_time import by_clock, clock_columns
+from sqlwin.polars_frames import iso_columns
 from sqlwin.runtime.rows.error_stream import LATE
 from sqlwin.runtime.rows.render import cell
 from sqlwin.runtime.rows.scalars import evaluate
-from sqlwin.schema import CHANGELOG_NAMES, PART, RESERVED, SEQ, Column, iso_columns
+from sqlwin.schema import CHANGELOG_NAMES, PART, RESERVED, SEQ, Column
 from sqlwin.timeline.places import Places, Position
 from sqlwin.timeline.recording import (
     MESSAGE,

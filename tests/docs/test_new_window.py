@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlwin.runtime.lowering.windows import OPERATORS
-from sqlwin.sql.windows.calls import WINDOW_FUNCTIONS
+from sqlwin.sql.windows.window_functions import WINDOW_FUNCTIONS
 from sqlwin.testing.checks import differences
 from sqlwin.testing.golden import parse
 from tests.golden.hosts import HOSTS

@@ -6,8 +6,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
+from sqlwin.functions.numbers.decimal_digits import quotient_type
 from sqlwin.functions.numbers.decimal_quotients import possible, quotients
-from sqlwin.functions.numbers.decimals import EXACT, _quotient, fitted, quotient_type
+from sqlwin.functions.numbers.decimals import EXACT, _quotient, fitted
 from tests.functions.spoken import spoken, table
 
 ANSWERS = table("""

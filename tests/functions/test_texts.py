@@ -10,7 +10,8 @@ import sqlglot
 
 from sqlwin.functions.core.types import name
 from sqlwin.functions.regex import matching
-from sqlwin.functions.regex.matching import all_extracted, matcher, replaced, split
+from sqlwin.functions.regex.matching import all_extracted, matcher, split
+from sqlwin.functions.regex.replacing import replaced
 from sqlwin.sandbox.running import Failed, run
 from sqlwin.schema import Column
 from sqlwin.sql.expressions.compile.compiled import compiled

@@ -13,7 +13,7 @@ from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.folds.statistics.moments import Moment
 from sqlwin.kernels.frames import frames_of
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
 from tests.support.draws import one_in

@@ -18,7 +18,8 @@ from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_row
 from sqlwin.kernels.frames import Frames
-from sqlwin.schema import Order, polars_type
+from sqlwin.polars_frames import polars_type
+from sqlwin.schema import Order
 from tests.reference.kernels.aggregates import aggregate
 from tests.reference.kernels.exact import OutOfRange
 from tests.support.draws import one_in

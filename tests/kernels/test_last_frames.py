@@ -11,7 +11,8 @@ from sqlwin.kernels.frames import Frames, frames_of
 from sqlwin.kernels.growing import GrowingArrays
 from sqlwin.kernels.last_frames import arranged, extremes, sums
 from sqlwin.kernels.positions import places, which
-from sqlwin.schema import PLACE, POSITION
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
 

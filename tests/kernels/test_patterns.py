@@ -8,7 +8,9 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.kernels.patterns import ROW, Found, Read, answered, attempt, mapped, program
+from sqlwin.kernels.patterns.attempts import Found, Read, answered, attempt
+from sqlwin.kernels.patterns.paths import mapped
+from sqlwin.kernels.patterns.programs import ROW, program
 from sqlwin.patterns import (
     Choice,
     Excluded,

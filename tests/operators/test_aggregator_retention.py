@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwin.instants import MINUTE, SECOND
-from sqlwin.operators.windows.contents import MESSAGES, PANES
+from sqlwin.operators.windows.messages import MESSAGES, PANES
 from sqlwin.policies import Early, Late
 from sqlwin.windows.group import Cumulate
 from tests.support.operators.aggregators import HOPPING, Fed, aggregator

@@ -4,7 +4,7 @@ import pytest
 
 from sqlwin.errors import OverflowInAggregate
 from sqlwin.instants import MINUTE
-from sqlwin.operators.windows.contents import MESSAGES, PANES
+from sqlwin.operators.windows.messages import MESSAGES, PANES
 from sqlwin.policies import Early, Late
 from sqlwin.windows.group import Cumulate, Hop, Whole
 from tests.support.operators.aggregators import HOPPING, Fed, aggregator, brief

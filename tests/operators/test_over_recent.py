@@ -15,20 +15,13 @@ from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.over.recent import pending, rows
 from sqlwin.operators.over.recent.pending import PendingRows, in_order
 from sqlwin.operators.over.recent.rows import RecentRows
+from sqlwin.polars_frames import PLACE
 from sqlwin.policies import Late
-from sqlwin.schema import PLACE, POSITION, SEQ
+from sqlwin.schema import POSITION, SEQ
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
 from tests.support.operators.driving import Defined, Driven, records, rows_of
-from tests.support.operators.overs import (
-    COLUMNS,
-    Step,
-    admitted,
-    over,
-    reach_of,
-    specified,
-    steps,
-)
+from tests.support.operators.overs import COLUMNS, Step, admitted, over, reach_of, specified, steps
 
 FRAMES = st.sampled_from([(0, 0), (3, 0), (9, 0), (5, -2), (2, -2)])
 PARTITIONS = st.sampled_from([(), ("k",), ("j",), ("k", "j")])

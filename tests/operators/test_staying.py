@@ -7,7 +7,7 @@ import pytest
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.relations.joined import StayingSide
+from sqlwin.operators.relations.staying_side import StayingSide
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.stores.memory import MemoryStore
 from sqlwin.windows.stays import Stay

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from sqlwin.kernels.standings import Standing
-from sqlwin.operators.top_n.operator import RANKINGS, TOP, TopRows
+from sqlwin.operators.top_n.held import RANKINGS, TOP
+from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.schema import Order
 from tests.support.draws import seeds

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.over.operator import ROWS, OverAggregator
+from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.operator import OverAggregator
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS, ChangelogNormalizer
 from sqlwin.operators.stages.ttl import OperatorTtl
 from sqlwin.operators.top_n.operator import TopRows
@@ -22,8 +23,9 @@ from sqlwin.operators.weights import SIGN
 from sqlwin.operators.windows.aggregator import WindowAggregator
 from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
 from sqlwin.plan.properties.facts import ttl_keys
+from sqlwin.polars_frames import PLACE
 from sqlwin.policies import Early, Late, Ttl, TtlTime, Update, Visibility
-from sqlwin.schema import PLACE, WEIGHT
+from sqlwin.schema import WEIGHT
 from sqlwin.state.contract import Store
 from sqlwin.state.segments.store import SegmentStore
 from sqlwin.state.ttl.keyed_store import TtlStore

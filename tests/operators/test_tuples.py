@@ -13,7 +13,7 @@ import pytest
 from sqlwin.instants import MINUTE, SECOND
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.operators.emitter.schema import STORE
-from sqlwin.operators.windows.contents import PANES
+from sqlwin.operators.windows.messages import PANES
 from sqlwin.operators.windows.tuples import TupleAggregator
 from sqlwin.policies import Early, Policy, end_of_period
 from sqlwin.windows import Unit

@@ -8,7 +8,8 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.top_n.operator import RANKINGS, TOP, TopRows
+from sqlwin.operators.top_n.held import RANKINGS, TOP
+from sqlwin.operators.top_n.operator import TopRows
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from tests.support.operators.changelogs import Step, agree, steps

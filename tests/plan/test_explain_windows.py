@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from sqlwin.aggregates.python import PythonAggregate
-from sqlwin.plan.explain.lines import frame, line
+from sqlwin.plan.explain.lines import line
+from sqlwin.plan.explain.shapes import frame
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     OverAggregate,
@@ -17,11 +18,7 @@ from sqlwin.plan.ir.nodes import (
     column_of,
 )
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.facts import (
-    bucket_keys,
-    window_of,
-    window_policy,
-)
+from sqlwin.plan.properties.facts import bucket_keys, window_of, window_policy
 from sqlwin.policies import Early, Policy
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.schema import Order

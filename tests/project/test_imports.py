@@ -99,5 +99,5 @@ def test_a_run_over_a_file_imports_no_pandas(format: str, tmp_path: Path) -> Non
     assert "pandas" not in found
 
 
-CHECK, EXPLAIN, RUN = 266, 366, 440
+CHECK, EXPLAIN, RUN = 291, 399, 476
 """Modules of sqlwin."""

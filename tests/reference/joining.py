@@ -22,12 +22,12 @@ from sqlwin.plan.ir.nodes import Join, Scalar, Scan, StaticScan
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.changelog import changing, repeats
 from sqlwin.plan.properties.facts import counts, ordered_sides, untimed
+from sqlwin.polars_frames import polars_schema
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import evaluate
-from sqlwin.schema import polars_schema
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow

@@ -31,12 +31,7 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.changelog import (
-    changing,
-    refuse_weighted,
-    repeats,
-    weighted,
-)
+from sqlwin.plan.properties.changelog import changing, refuse_weighted, repeats, weighted
 from sqlwin.plan.properties.facts import (
     arriving,
     bucket_keys,
@@ -47,12 +42,12 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import keeps_horizons
+from sqlwin.polars_frames import polars_schema
 from sqlwin.policies import Expired, Policy
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.schema import polars_schema
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Reach
 from sqlwin.windows.group import Ending, Session, Whole

@@ -19,14 +19,8 @@ import pyarrow as pa
 
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.casts.clocks import at_clock, shown_text
-from sqlwin.functions.casts.times import (
-    MIDNIGHT,
-    UTC,
-    malformed,
-    quickly,
-    timestamp_to_text,
-    usual_instant,
-)
+from sqlwin.functions.casts.time_texts import UTC, malformed, quickly, timestamp_to_text
+from sqlwin.functions.casts.times import MIDNIGHT, usual_instant
 from sqlwin.functions.core.quick import usual
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import BIGINT, STRING

@@ -21,9 +21,10 @@ import pyarrow as pa
 from sqlwin.functions.core.nested_values import made
 from sqlwin.functions.core.types import is_struct
 from sqlwin.functions.core.vectors import vector
+from sqlwin.functions.json.atoms import Unfit
 from sqlwin.functions.json.decoding import UNUSUAL, Decoding
 from sqlwin.functions.json.tokens import Malformed, Syntax, Tokens
-from sqlwin.functions.json.values import Converts, Partly, Unfit
+from sqlwin.functions.json.values import Converts, Partly
 
 
 class Reader:

@@ -6,43 +6,20 @@ such values it makes the whole of it NULL.
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Callable, Mapping
-from decimal import Decimal
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.functions.core.literals import decimal_of
-from sqlwin.functions.core.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DATE,
-    STRING,
-    TINYINT,
-    is_decimal,
-    is_float,
-    is_integral,
-    is_list,
-    is_map,
-    is_struct,
-)
+from sqlwin.functions.core.types import BIGINT, DATE, is_list, is_map, is_struct
+from sqlwin.functions.json.atoms import _ODD, Convert, Unfit, atomic, integer
 from sqlwin.functions.json.time_options import readers
-from sqlwin.functions.json.tokens import FLOAT as REAL
 from sqlwin.functions.json.tokens import INTEGER, NAME, Malformed, Tokens
 from sqlwin.functions.json.tokens import STRING as TEXT
-from sqlwin.functions.json.write import Out
 from sqlwin.schema import TIMESTAMP
 
-Convert = Callable[[Tokens], Any]
-_ODD = {"NaN": "nan", "INF": "inf", "Infinity": "inf", "+INF": "inf", "+Infinity": "inf"}
 _ODD |= {"-INF": "-inf", "-Infinity": "-inf"}
-
-
-class Unfit(ValueError):
-    """A value that is not of its type."""
 
 
 class Partly(Unfit):
@@ -165,7 +142,7 @@ class Converts:
             return self._date
         if type_ == TIMESTAMP:
             return self._instant
-        return _atomic(type_)
+        return atomic(type_)
 
     def _date(self, tokens: Tokens) -> int:
         found = self._times[DATE](tokens.text) if tokens.token == TEXT else None
@@ -178,7 +155,7 @@ class Converts:
 
     def _instant(self, tokens: Tokens) -> int:
         if tokens.token == INTEGER:
-            return _wrapped(_integer(tokens, BIGINT) * 1_000_000)
+            return _wrapped(integer(tokens, BIGINT) * 1_000_000)
         found = self._times[TIMESTAMP](tokens.text) if tokens.token == TEXT else None
         if found is None:
             raise Unfit("no timestamp")
@@ -207,72 +184,3 @@ def _until(tokens: Tokens, end: str) -> bool:
     if token is None:
         raise Malformed("no JSON")
     return token != end
-
-
-def _atomic(type_: pa.DataType) -> Convert:
-    if is_integral(type_):
-        return lambda tokens: _integer(tokens, type_)
-    if is_float(type_):
-        return _float
-    if is_decimal(type_):
-        return lambda tokens: _decimal(tokens, type_)
-    return _ATOMS[type_]
-
-
-def _integer(tokens: Tokens, type_: pa.DataType) -> int:
-    if tokens.token != INTEGER:
-        raise Unfit("no integer")
-    value, limit = int(tokens.text), 2 ** (type_.bit_width - 1)
-    if type_ == TINYINT and 128 <= value < 256:  # a byte of Jackson's
-        return value - 256
-    if not -limit <= value < limit:
-        raise Unfit("too large")
-    return value
-
-
-def _float(tokens: Tokens) -> float:
-    if tokens.token in (INTEGER, REAL):
-        return float(_ODD.get(tokens.text, tokens.text))
-    if tokens.token == TEXT and tokens.text in _ODD:
-        return float(_ODD[tokens.text])
-    raise Unfit("no number")
-
-
-def _decimal(tokens: Tokens, type_: pa.DataType) -> Decimal:
-    if tokens.token not in (INTEGER, REAL, TEXT):
-        raise Unfit("no number")
-    plain = tokens.text.replace(",", "") if tokens.token == TEXT else tokens.text
-    if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", plain, re.ASCII):
-        raise Unfit("no number")
-    value = decimal_of(Decimal(plain), type_)
-    if value is None:
-        raise Unfit("too large")
-    return value
-
-
-def _string(tokens: Tokens) -> str:
-    if tokens.token == TEXT:
-        return tokens.text
-    out = Out(pairs=True)
-    out.copy(tokens)
-    return out.text
-
-
-def _boolean(tokens: Tokens) -> bool:
-    if tokens.token not in ("true", "false"):
-        raise Unfit("no truth")
-    return tokens.token == "true"
-
-
-def _binary(tokens: Tokens) -> bytes:
-    if tokens.token != TEXT:
-        raise Unfit("no text")
-    try:
-        return base64.b64decode(tokens.text, validate=True)
-    except ValueError:
-        # Spark's parser does not go on behind a text that ends too early
-        tokens.failed = re.fullmatch(r"[A-Za-z0-9+/]*=*", tokens.text) is not None
-        raise Unfit("no base 64") from None
-
-
-_ATOMS: Mapping[pa.DataType, Convert] = {STRING: _string, BOOLEAN: _boolean, BINARY: _binary}

@@ -26,7 +26,7 @@ from sqlwin.functions.core.entry import Call, Function, How, Overload, function,
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import is_decimal, is_integral
 from sqlwin.functions.core.vectors import Vector, vector
-from sqlwin.functions.numbers import decimals
+from sqlwin.functions.numbers import decimal_digits, decimals
 
 _ZERO = {"/": decimals.BY_ZERO, "%": decimals.NO_REMAINDER}
 _SHORT = 120
@@ -121,7 +121,7 @@ def _quotients(safe: bool = False) -> tuple[Overload, ...]:
     floating = "CASE WHEN {1} <> 0 THEN {0} / {1} END" if safe else _floating("/", _divide)
     exact = decimals.divided(safe)
     return (
-        of("(DECIMAL, DECIMAL)", exact, result=decimals.quotient_type, fails=not safe),
+        of("(DECIMAL, DECIMAL)", exact, result=decimal_digits.quotient_type, fails=not safe),
         of("(DOUBLE, DOUBLE) -> DOUBLE", floating, fails=not safe, strict=True),
     )
 
@@ -131,7 +131,7 @@ def _remainders(safe: bool = False) -> tuple[Overload, ...]:
     exact = decimals.remainder(safe)
     return (
         of("(I, I) -> I", _remainder_text(safe), fails=not safe),
-        of("(DECIMAL, DECIMAL)", exact, result=decimals.remainder_type, fails=not safe),
+        of("(DECIMAL, DECIMAL)", exact, result=decimal_digits.remainder_type, fails=not safe),
         of("(F, F) -> F", floating, fails=not safe, strict=True),
         of("(DOUBLE, DOUBLE) -> DOUBLE", floating, fails=not safe, strict=True),
     )
@@ -170,19 +170,19 @@ _SIGNED = "(N) -> N"
 FUNCTIONS: tuple[Function, ...] = (
     function(
         "+",
-        *_operator("+", decimals.added, decimals.sum_type),
+        *_operator("+", decimals.added, decimal_digits.sum_type),
         doc="The sum.",
         before=beside,
     ),
     function(
         "-",
-        *_operator("-", decimals.subtracted, decimals.sum_type),
+        *_operator("-", decimals.subtracted, decimal_digits.sum_type),
         doc="The difference.",
         before=beside,
     ),
     function(
         "*",
-        *_operator("*", decimals.multiplied, decimals.product_type),
+        *_operator("*", decimals.multiplied, decimal_digits.product_type),
         doc="The product.",
         before=beside,
     ),
@@ -206,7 +206,7 @@ FUNCTIONS: tuple[Function, ...] = (
         of(
             "(DECIMAL, DECIMAL)",
             decimals.positive_remainder,
-            result=decimals.remainder_type,
+            result=decimal_digits.remainder_type,
             fails=True,
         ),
         of("(F, F) -> F", _pmod, fails=True, strict=True),
@@ -216,19 +216,19 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     function(
         "try_add",
-        *_operator("+", decimals.added, decimals.sum_type, safe=True),
+        *_operator("+", decimals.added, decimal_digits.sum_type, safe=True),
         doc="The sum; NULL where it overflows.",
         before=beside_safely,
     ),
     function(
         "try_subtract",
-        *_operator("-", decimals.subtracted, decimals.sum_type, safe=True),
+        *_operator("-", decimals.subtracted, decimal_digits.sum_type, safe=True),
         doc="The difference; NULL where it overflows.",
         before=beside_safely,
     ),
     function(
         "try_multiply",
-        *_operator("*", decimals.multiplied, decimals.product_type, safe=True),
+        *_operator("*", decimals.multiplied, decimal_digits.product_type, safe=True),
         doc="The product; NULL where it overflows.",
         before=beside_safely,
     ),

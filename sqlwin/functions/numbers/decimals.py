@@ -20,8 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.core.entry import Call
-from sqlwin.functions.core.types import BIGINT, MOST_DIGITS, bounded_decimal
+from sqlwin.functions.core.types import BIGINT, MOST_DIGITS
 from sqlwin.functions.core.vectors import Vector, by_value, vector
+from sqlwin.functions.numbers.decimal_digits import Digits, product_digits, sum_digits
 from sqlwin.functions.numbers.decimal_quotients import possible, quotients
 
 EXACT = Context(prec=160)
@@ -34,38 +35,6 @@ _QUOTIENT = Decimal(1).scaleb(-(MOST_DIGITS + 1))
 
 
 # --- types ------------------------------------------------------------------------------
-
-
-def _sum_digits(one: pa.DataType, other: pa.DataType) -> tuple[int, int]:
-    scale = max(one.scale, other.scale)
-    return max(one.precision - one.scale, other.precision - other.scale) + scale + 1, scale
-
-
-def _product_digits(one: pa.DataType, other: pa.DataType) -> tuple[int, int]:
-    return one.precision + other.precision + 1, one.scale + other.scale
-
-
-def _quotient_digits(one: pa.DataType, other: pa.DataType) -> tuple[int, int]:
-    scale = max(6, one.scale + other.precision + 1)
-    return one.precision - one.scale + other.scale + scale, scale
-
-
-def _remainder_digits(one: pa.DataType, other: pa.DataType) -> tuple[int, int]:
-    scale = max(one.scale, other.scale)
-    return min(one.precision - one.scale, other.precision - other.scale) + scale, scale
-
-
-Digits = Callable[[pa.DataType, pa.DataType], tuple[int, int]]
-
-
-def _bounded(digits: Digits) -> Callable[..., pa.DataType]:
-    return lambda one, other: bounded_decimal(*digits(one, other))
-
-
-sum_type = _bounded(_sum_digits)
-product_type = _bounded(_product_digits)
-quotient_type = _bounded(_quotient_digits)
-remainder_type = _bounded(_remainder_digits)
 
 
 # --- in Python --------------------------------------------------------------------------
@@ -220,20 +189,20 @@ def _native(
 
 
 def _common_digits(one: pa.DataType, other: pa.DataType) -> tuple[int, int]:
-    wide, scale = _sum_digits(one, other)
+    wide, scale = sum_digits(one, other)
     return wide - 1, scale
 
 
 def added(safe: bool) -> Callable[[Call], str]:
-    return _native("+", _ADD, safe, _sum_digits, 0)
+    return _native("+", _ADD, safe, sum_digits, 0)
 
 
 def subtracted(safe: bool) -> Callable[[Call], str]:
-    return _native("-", _SUBTRACT, safe, _sum_digits, 0)
+    return _native("-", _SUBTRACT, safe, sum_digits, 0)
 
 
 def multiplied(safe: bool) -> Callable[[Call], str]:
-    return _native("*", _MULTIPLY, safe, _product_digits, 1)
+    return _native("*", _MULTIPLY, safe, product_digits, 1)
 
 
 def divided(safe: bool) -> Callable[[Call], str]:

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.core.limits import check_all
 from sqlwin.functions.core.types import STRING
-from sqlwin.functions.texts.java_format import Part, numbered, written
+from sqlwin.functions.texts.format_parts import Part
+from sqlwin.functions.texts.java_format import numbered, written
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _MOST = 100

@@ -14,91 +14,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sqlwin.functions.casts.texts import nearest
-from sqlwin.functions.core.limits import BYTES, check_bytes
+from sqlwin.functions.core.limits import check_bytes
+from sqlwin.functions.texts.format_parts import Part, Wrong, mismatch, parts
 from sqlwin.functions.texts.murmur import MURMUR, hashed
 
-_FORMAT = re.compile(
-    r"%(?P<index>\d+\$|<)?(?P<flags>[-#+ 0,(]*)(?P<width>[1-9]\d*)?(?:\.(?P<precision>\d+))?"
-    r"(?P<conversion>[tT]?[a-zA-Z%])"
-)
 _BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _EXACT = Context(prec=800)
-
-
-class _Wrong(ValueError):
-    def __init__(self, exception: str, message: str) -> None:
-        super().__init__(f"java.util.{exception}: {message}")
-
-
-@dataclass(frozen=True)
-class Part:
-    """index: of the value, from 0; -1 the one before, None the next."""
-
-    conversion: str
-    flags: str = ""
-    width: int = 0
-    precision: int | None = None
-    index: int | None = None
-
-    def padded(self, text: str) -> str:
-        """Java counts in units of UTF-16."""
-        missing = " " * (self.width - len(text.encode("utf-16-le")) // 2)
-        check_bytes(len(missing) + len(text))
-        return text + missing if "-" in self.flags else missing + text
-
-    def cut(self, text: str) -> str:
-        """Half of a character is a `?`."""
-        units = text.encode("utf-16-le")
-        if self.precision is None or len(units) <= 2 * self.precision:
-            return self.padded(text)
-        kept = units[: 2 * self.precision].decode("utf-16-le", "ignore")
-        half = "?" * (self.precision - len(kept.encode("utf-16-le")) // 2)
-        return self.padded(kept + half)
-
-
-@lru_cache(maxsize=1024)
-def _parts(format_: str) -> tuple[str | Part, ...]:
-    made: list[str | Part] = []
-    at = 0
-    while at < len(format_):
-        start = format_.find("%", at)
-        if start < 0:
-            made.append(format_[at:])
-            break
-        made.append(format_[at:start])
-        found = _FORMAT.match(format_, start)
-        if found is None:
-            raise _Wrong("UnknownFormatConversionException", "Conversion = '%'")
-        made.append(_part(found))
-        at = found.end()
-    return tuple(made)
-
-
-def _part(found: re.Match[str]) -> Part:
-    index, flags, conversion = found["index"], found["flags"], found["conversion"]
-    if conversion[0] not in "tT" and conversion not in "bBhHsScCdoxXeEfgGaA%n":
-        raise _Wrong("UnknownFormatConversionException", f"Conversion = '{conversion}'")
-    if len(set(flags)) < len(flags):
-        raise _Wrong("DuplicateFormatFlagsException", f"Flags = '{flags}'")
-    width = int(found["width"] or 0)
-    precision = None if found["precision"] is None else int(found["precision"])
-    if max(width, precision or 0) > BYTES:
-        raise ValueError(f"FORMAT_STRING makes a value of more than {BYTES} bytes")
-    if ("-" in flags or "0" in flags) and not width:
-        raise _Wrong("MissingFormatWidthException", found[0])
-    if ("-" in flags and "0" in flags) or ("+" in flags and " " in flags):
-        raise _Wrong("IllegalFormatFlagsException", f"Flags = '{flags}'")
-    at = None if index is None else -1 if index == "<" else int(index[:-1]) - 1
-    return Part(conversion, flags, width, precision, at)
 
 
 def formatted(format_: str, values: Sequence[Any], types: Sequence[str]) -> str:
@@ -112,7 +40,7 @@ def formatted(format_: str, values: Sequence[Any], types: Sequence[str]) -> str:
 def numbered(format_: str, count: int) -> Iterator[tuple[str | Part, int]]:
     """Its parts, with the number of the value that each is of, of so many."""
     last, following = -1, 0
-    for part in _parts(format_):
+    for part in parts(format_):
         if isinstance(part, str):
             yield part, -1
             continue
@@ -124,7 +52,7 @@ def numbered(format_: str, count: int) -> Iterator[tuple[str | Part, int]]:
         elif part.index >= 0:
             last = part.index
         if not 0 <= last < count:
-            raise _Wrong("MissingFormatArgumentException", f"Format specifier '%{part.conversion}'")
+            raise Wrong("MissingFormatArgumentException", f"Format specifier '%{part.conversion}'")
         yield part, last
 
 
@@ -134,16 +62,12 @@ def written(part: Part, value: Any, type_: str) -> str:
     if write is None:
         if value is None and lower[0] == "t":
             return part.padded("null" if part.conversion[0] == "t" else "NULL")
-        raise _mismatch(part, type_)
+        raise mismatch(part, type_)
     if value is None and lower != "b":
         text = part.cut("null") if lower not in "doxc" else part.padded("null")
     else:
         text = write(part, value, type_)
     return text if part.conversion == lower else text.upper()
-
-
-def _mismatch(part: Part, type_: str) -> _Wrong:
-    return _Wrong("IllegalFormatConversionException", f"{part.conversion} != {type_}")
 
 
 def _boolean(part: Part, value: Any, type_: str) -> str:
@@ -153,7 +77,7 @@ def _boolean(part: Part, value: Any, type_: str) -> str:
 
 def _string(part: Part, value: Any, type_: str) -> str:
     if "#" in part.flags:
-        raise _Wrong("FormatFlagsConversionMismatchException", "Conversion = s, Flags = #")
+        raise Wrong("FormatFlagsConversionMismatchException", "Conversion = s, Flags = #")
     return part.cut(_java(value, type_))
 
 
@@ -171,23 +95,23 @@ def _hash(part: Part, value: Any, type_: str) -> str:
     elif type_ in _BITS and type_ != "bigint":
         number = value
     else:
-        raise _mismatch(part, type_)
+        raise mismatch(part, type_)
     return part.cut(f"{number % 2**32:x}")
 
 
 def _character(part: Part, value: Any, type_: str) -> str:
     if type_ not in ("tinyint", "smallint", "int"):
-        raise _mismatch(part, type_)
+        raise mismatch(part, type_)
     if not 0 <= value <= 0x10FFFF or 0xD800 <= value < 0xE000:
-        raise _Wrong("IllegalFormatCodePointException", f"Code point = 0x{value % 2**32:x}")
+        raise Wrong("IllegalFormatCodePointException", f"Code point = 0x{value % 2**32:x}")
     return part.padded(chr(value))
 
 
 def _whole(part: Part, value: Any, type_: str) -> str:
     if part.precision is not None:
-        raise _Wrong("IllegalFormatPrecisionException", str(part.precision))
+        raise Wrong("IllegalFormatPrecisionException", str(part.precision))
     if type_ not in _BITS:
-        raise _mismatch(part, type_)
+        raise mismatch(part, type_)
     if part.conversion == "d":
         return _signed(part, value < 0, f"{abs(value):{',' if ',' in part.flags else ''}d}")
     return _unsigned(part, value % 2 ** _BITS[type_])
@@ -196,7 +120,7 @@ def _whole(part: Part, value: Any, type_: str) -> str:
 def _unsigned(part: Part, value: int) -> str:
     if set(part.flags) & set("+ ,("):
         message = f"Conversion = {part.conversion}, Flags = {part.flags}"
-        raise _Wrong("FormatFlagsConversionMismatchException", message)
+        raise Wrong("FormatFlagsConversionMismatchException", message)
     octal = part.conversion == "o"
     prefix = ("0" if octal else "0x") if "#" in part.flags else ""
     digits = f"{value:o}" if octal else f"{value:x}"
@@ -219,7 +143,7 @@ def _signed(part: Part, negative: bool, digits: str) -> str:
 
 def _real(part: Part, value: Any, type_: str) -> str:
     if type_ not in ("float", "double"):
-        raise _mismatch(part, type_)
+        raise mismatch(part, type_)
     number = float(value)
     negative = math.copysign(1.0, number) < 0 and not math.isnan(number)
     if not math.isfinite(number):
@@ -272,7 +196,7 @@ def _general(part: Part, number: Decimal, digits: int) -> str:
 
 def _hexadecimal(part: Part, value: Any, type_: str) -> str:
     if type_ not in ("float", "double"):
-        raise _mismatch(part, type_)
+        raise mismatch(part, type_)
     if part.precision is not None:
         raise ValueError("FORMAT_STRING has no precision of %a")
     number = float(value)

@@ -6,9 +6,6 @@ is matched text by text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,50 +14,11 @@ from sqlwin.functions.core.limits import BYTES
 from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import BOOLEAN, INT, STRING
-from sqlwin.functions.core.vectors import Vector, by_value, only, vector
-from sqlwin.functions.regex.matching import (
-    Matcher,
-    all_extracted,
-    begin,
-    extracted,
-    matcher,
-    parts_of,
-    replaced,
-    split,
-)
+from sqlwin.functions.core.vectors import by_value, only, vector
+from sqlwin.functions.regex.matching import Matcher, all_extracted, begin, extracted, matcher, split
+from sqlwin.functions.regex.replacing import parts_of, replaced
 from sqlwin.functions.texts.parts import replace
-
-_TEXTS = pa.list_(STRING)
-
-
-def _timed(name: str) -> Callable[[Callable[..., Any]], Vector]:
-    """As `valued`: all rows of a call have its time together."""
-
-    def made(compute: Callable[..., Any]) -> Vector:
-        def all_of(result: pa.DataType, *arrays: pa.Array) -> pa.Array:
-            begin()
-            return by_value(compute, *arrays, type=result)
-
-        return vector(name, typed=True)(all_of)
-
-    return made
-
-
-def _constant(call: Call, at: int = 1) -> Matcher | None:
-    """The pattern, where it is the same for all rows and Java takes it."""
-    arg = call.args[at]
-    if not isinstance(arg, Typed) or not isinstance(arg.value, str):
-        return None
-    try:
-        return matcher(arg.value)
-    except ValueError:
-        return None
-
-
-def _called(vector_: Vector, call: Call, result: pa.DataType, *more: str) -> str:
-    """With constants of INT for arguments that are not given."""
-    types = [*map(call.type, range(len(call.args))), *([INT] * len(more))]
-    return f"{vector_.named(types, result)}({', '.join([*call.texts, *more])})"
+from sqlwin.functions.texts.regex_calls import TEXTS, called, constant, never_empty, timed
 
 
 @vector("rlike")
@@ -79,13 +37,13 @@ def _matches(text: str, pattern: str) -> bool:
 
 
 def _rlike_text(call: Call) -> str:
-    found = _constant(call)
+    found = constant(call)
     if found is not None and found.how.literal is not None:
         return f"contains({call.texts[0]}, {literal(found.how.literal, STRING).sql})"
-    return _called(_rlike, call, BOOLEAN)
+    return called(_rlike, call, BOOLEAN)
 
 
-_replaced = _timed("regexpreplace")(replaced)
+_replaced = timed("regexpreplace")(replaced)
 
 
 @vector("regexpreplaceall")
@@ -104,7 +62,7 @@ def _all_replaced(texts: pa.Array, patterns: pa.Array, replacements: pa.Array) -
 
 def _rewritten(found: Matcher, replacement: str) -> tuple[str, int] | None:
     """As RE2 has it, and how many times longer it may make a text; None where it does not do."""
-    if not _never_empty(found):
+    if not never_empty(found):
         return None
     try:
         parts = parts_of(replacement, found.how)
@@ -123,28 +81,28 @@ def _replace_text(call: Call) -> str:
         assert isinstance(position, Typed)
         if position.is_constant and position.value is not None and position.value < 1:
             raise Refused("a position counts from 1", at=3)
-        return _called(_replaced, call, STRING)
-    found, put = _constant(call), call.args[2]
+        return called(_replaced, call, STRING)
+    found, put = constant(call), call.args[2]
     assert isinstance(put, Typed)
     plain = isinstance(put.value, str) and not set(put.value) & set("\\$")
     if found is not None and found.how.literal and plain:
         old = literal(found.how.literal, STRING).sql
         return f"{replace.named([STRING] * 3, STRING)}({call.texts[0]}, {old}, {put.sql})"
-    return _called(_all_replaced, call, STRING)
+    return called(_all_replaced, call, STRING)
 
 
-_extracted = _timed("regexpextract")(extracted)
-_all_extracted = _timed("regexpextractall")(all_extracted)
+_extracted = timed("regexpextract")(extracted)
+_all_extracted = timed("regexpextractall")(all_extracted)
 _ONE = "CAST(1 AS INTEGER)"
 
 
 def _extract_text(call: Call) -> str:
     """By DuckDB, where RE2 takes a constant pattern that has the group."""
-    found, group = _constant(call), _group(call)
+    found, group = constant(call), _group(call)
     if found is not None and found.exact and 0 <= group <= min(found.how.groups, 9):
         pattern = literal(found.how.re2, STRING).sql
         return f"regexp_extract({call.texts[0]}, {pattern}, {group})"
-    return _called(_extracted, call, STRING, *[_ONE] * (len(call.args) == 2))
+    return called(_extracted, call, STRING, *[_ONE] * (len(call.args) == 2))
 
 
 def _group(call: Call) -> int:
@@ -157,12 +115,12 @@ def _group(call: Call) -> int:
 
 
 def _extract_all_text(call: Call) -> str:
-    found, group = _constant(call), _group(call)
-    if found is not None and _never_empty(found) and 0 <= group <= min(found.how.groups, 9):
+    found, group = constant(call), _group(call)
+    if found is not None and never_empty(found) and 0 <= group <= min(found.how.groups, 9):
         pattern = literal(found.how.re2, STRING).sql
         all_of = f"regexp_extract_all({call.texts[0]}, {pattern}, {group})"
         return f"list_apply({all_of}, lambda __g: coalesce(__g, ''))" if group else all_of
-    return _called(_all_extracted, call, _TEXTS, *[_ONE] * (len(call.args) == 2))
+    return called(_all_extracted, call, TEXTS, *[_ONE] * (len(call.args) == 2))
 
 
 def _counted(text: str, pattern: str) -> int:
@@ -172,16 +130,10 @@ def _counted(text: str, pattern: str) -> int:
 @vector("regexpcount")
 def _count(texts: pa.Array, patterns: pa.Array) -> pa.Array:
     pattern = only(patterns)
-    if pattern is not None and _never_empty(matcher(pattern)):
+    if pattern is not None and never_empty(matcher(pattern)):
         return pc.count_substring_regex(texts, matcher(pattern).how.re2)
     begin()
     return by_value(_counted, texts, patterns, type=INT)
-
-
-def _never_empty(found: Matcher) -> bool:
-    """Whether RE2 finds the same matches as Java, one after the other: no text matches emptily."""
-    bounds = "\\b" in (found.how.re2 or "").lower()  # which match emptily beside a character alone
-    return found.exact and not bounds and found.fast.search("") is None
 
 
 def _placed(text: str, pattern: str, _group: int) -> int:
@@ -201,21 +153,21 @@ def _place(texts: pa.Array, patterns: pa.Array, groups: pa.Array) -> pa.Array:
 
 
 def _place_text(call: Call) -> str:
-    return _called(_place, call, INT, *["CAST(0 AS INTEGER)"] * (len(call.args) == 2))
+    return called(_place, call, INT, *["CAST(0 AS INTEGER)"] * (len(call.args) == 2))
 
 
-@_timed("regexpsubstr")
+@timed("regexpsubstr")
 def _found(text: str, pattern: str) -> str | None:
     match = matcher(pattern).find(text)
     return str(match[0]) or None if match is not None else None
 
 
 def _found_text(call: Call) -> str:
-    found = _constant(call)
+    found = constant(call)
     if found is not None and found.exact:
         pattern = literal(found.how.re2, STRING).sql
         return f"nullif(regexp_extract({call.texts[0]}, {pattern}, 0), '')"
-    return _called(_found, call, STRING)
+    return called(_found, call, STRING)
 
 
 @vector("split")
@@ -224,18 +176,18 @@ def _split(texts: pa.Array, patterns: pa.Array, limits: pa.Array) -> pa.Array:
     pattern, limit = only(patterns), only(limits)
     if pattern and limit is not None:
         found = matcher(pattern)
-        if _never_empty(found):
+        if never_empty(found):
             most = limit - 1 if limit > 0 else None
             return pc.split_pattern_regex(texts, pattern=found.how.re2, max_splits=most)
     begin()
-    return by_value(split, texts, patterns, limits, type=_TEXTS)
+    return by_value(split, texts, patterns, limits, type=TEXTS)
 
 
 def _split_text(call: Call) -> str:
-    found = _constant(call)
+    found = constant(call)
     if len(call.args) == 2 and found is not None and found.how.literal:
         return f"string_split({call.texts[0]}, {literal(found.how.literal, STRING).sql})"
-    return _called(_split, call, _TEXTS, *["CAST(-1 AS INTEGER)"] * (len(call.args) == 2))
+    return called(_split, call, TEXTS, *["CAST(-1 AS INTEGER)"] * (len(call.args) == 2))
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.functions.casts.clocks import at_clock
-from sqlwin.functions.casts.times import UTC, usual_date, usual_instant
+from sqlwin.functions.casts.time_texts import UTC
+from sqlwin.functions.casts.times import usual_date, usual_instant
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.quick import usual
 from sqlwin.functions.core.session_zone import is_utc, session_zone

@@ -6,44 +6,29 @@ keep the day, or take the last of a shorter month.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.functions.casts.times import UTC
-from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
-from sqlwin.functions.core.typed import Argument, Refused, Typed
-from sqlwin.functions.core.types import BIGINT, DATE, DOUBLE, INT, is_numeric, name
+from sqlwin.functions.casts.time_texts import UTC
+from sqlwin.functions.core.entry import Call, Function, Overload, function, of
+from sqlwin.functions.core.typed import Typed
+from sqlwin.functions.core.types import BIGINT, DATE, INT
 from sqlwin.functions.core.vectors import by_value, vector
-from sqlwin.functions.core.widening import implicit
-from sqlwin.functions.instants.calendar import DAY, Ints, civil, month_length, whole_months
-from sqlwin.functions.instants.iso import day_numbers, masked, micros
+from sqlwin.functions.instants.iso import day_numbers, masked
+from sqlwin.functions.times.date_differences import (
+    at_most,
+    difference,
+    months_between,
+    rounded,
+    whole_days,
+)
 from sqlwin.functions.times.made import narrowed
-from sqlwin.schema import TIMESTAMP
+from sqlwin.functions.times.truncation import date_trunc, trunc
+from sqlwin.functions.times.units import MICROS, MONTHS, back, instant, no_unit, unit_of
 
-_MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
-_MICROS = {
-    "WEEK": 7 * DAY,
-    "DAY": DAY,
-    "DAYOFYEAR": DAY,
-    "HOUR": 3_600_000_000,
-    "MINUTE": 60_000_000,
-    "SECOND": 1_000_000,
-    "MILLISECOND": 1000,
-    "MICROSECOND": 1,
-}
 _FEW = 1_000_000
 """Days that may be added without a thought of the ends of time."""
-
-
-def instant(at: int) -> str:
-    return UTC.replace("{0}", f"{{{at}}}")
-
-
-def back(text: str) -> str:
-    return f"make_timestamptz(epoch_us({text}))"
 
 
 @vector("date_plus_days")
@@ -82,75 +67,19 @@ def _on_date(overload: Overload) -> tuple[Overload, Overload]:
     return overload, of(signature, how, fails=overload.fails)
 
 
-def _unit(call: Call) -> str:
-    given = call.args[0]
-    assert isinstance(given, Typed)
-    return str(given.value).upper()
-
-
-def _no_unit(unit: str, units: dict[str, int]) -> Refused:
-    legal = ", ".join((*_MONTHS, *units))
-    return Refused(f"[INVALID_PARAMETER_VALUE] {unit} is no unit of this", legal, at=0)
-
-
 def _add(call: Call) -> str:
-    unit = _unit(call)
-    if unit in _MONTHS:
-        months = f"to_months(CAST({{1}} * {_MONTHS[unit]} AS INTEGER))"
-        return _at_most(call, _ALL_MONTHS // _MONTHS[unit], back(f"{instant(2)} + {months}"))
-    if unit not in _MICROS:
-        raise _no_unit(unit, _MICROS)
-    most = (2**63 - 1) // _MICROS[unit]
-    return _at_most(call, most, f"make_timestamptz(epoch_us({{2}}) + {{1}} * {_MICROS[unit]})")
+    unit = unit_of(call)
+    if unit in MONTHS:
+        months = f"to_months(CAST({{1}} * {MONTHS[unit]} AS INTEGER))"
+        return at_most(call, _ALL_MONTHS // MONTHS[unit], back(f"{instant(2)} + {months}"))
+    if unit not in MICROS:
+        raise no_unit(unit, MICROS)
+    most = (2**63 - 1) // MICROS[unit]
+    return at_most(call, most, f"make_timestamptz(epoch_us({{2}}) + {{1}} * {MICROS[unit]})")
 
 
 _ALL_MONTHS = 8_000_000
 """More than there are from the first TIMESTAMP to the last."""
-
-
-def _at_most(call: Call, most: int, sum_: str) -> str:
-    """Of more units than that there is no sum."""
-    late = failing("DATETIME_OVERFLOW", "Past the first or last TIMESTAMP")
-    both = "{1} IS NOT NULL AND {2} IS NOT NULL"
-    inside = f"{{1}} BETWEEN -{most} AND {most}"
-    return call.filled(f"CASE WHEN {inside} THEN {sum_} WHEN {both} THEN {late} END")
-
-
-@vector("whole_months")
-def _whole_months(start: pa.Array, end: pa.Array) -> pa.Array:
-    return masked(whole_months(micros(start), micros(end)), BIGINT, start, end)
-
-
-def _difference(call: Call) -> str:
-    unit = _unit(call)
-    if unit in _MONTHS:
-        months = f"{_whole_months.named([TIMESTAMP, TIMESTAMP], BIGINT)}({{1}}, {{2}})"
-        return call.filled(f"({months} // {_MONTHS[unit]})")
-    if unit not in _MICROS or unit == "DAYOFYEAR":
-        raise _no_unit(unit, {u: m for u, m in _MICROS.items() if u != "DAYOFYEAR"})
-    return call.filled(f"((epoch_us({{2}}) - epoch_us({{1}})) // {_MICROS[unit]})")
-
-
-@vector("months_between")
-def _months_between(one: pa.Array, other: pa.Array, rounded: pa.Array) -> pa.Array:
-    left, right = micros(one), micros(other)
-    (y1, m1, d1), rest1 = _day_and_seconds(left)
-    (y2, m2, d2), rest2 = _day_and_seconds(right)
-    months = (y1 * 12 + m1 - y2 * 12 - m2).astype(float)
-    last = (d1 == month_length(y1, m1)) & (d2 == month_length(y2, m2))
-    seconds = (d1 - d2) * 86_400 + rest1 - rest2
-    found = np.where((d1 == d2) | last, months, months + seconds / (31 * 86_400))
-    exact = np.asarray(rounded.fill_null(False)) == 0
-    found = np.where(exact, found, np.floor(np.abs(found) * 1e8 + 0.5) / 1e8 * np.sign(found))
-    missing = np.zeros(len(found), bool)
-    for array in (one, other, rounded):
-        missing |= np.asarray(pc.is_null(array))
-    return pa.array(found, DOUBLE, mask=missing)
-
-
-def _day_and_seconds(values: Ints) -> tuple[tuple[Ints, Ints, Ints], Ints]:
-    days_, time = np.divmod(values, DAY)
-    return civil(days_), time // 1_000_000
 
 
 _WEEKDAYS = {
@@ -180,61 +109,9 @@ def _weekday(name: str) -> int:
     return found
 
 
-_TRUNCATED = {
-    **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
-    "QUARTER": "quarter",
-    **dict.fromkeys(("MONTH", "MM", "MON"), "month"),
-    "WEEK": "week",
-}
-_TRUNCATED_INSTANTS = {
-    **_TRUNCATED,
-    **dict.fromkeys(("DAY", "DD"), "day"),
-    **{u: u.lower() for u in ("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")},
-}
-
-
-def _truncate(call: Call, unit: int, units: dict[str, str], made: str) -> str:
-    """unit: which argument. made: of DuckDB's unit."""
-    arg = call.args[unit]
-    assert isinstance(arg, Typed)
-    if arg.is_constant:
-        found = units.get(str(arg.value).upper())
-        if found is None:
-            return f"CAST(NULL AS {call.engine_type})"
-        return call.filled(made.format(unit=f"'{found}'"))
-    whens = " ".join(
-        f"WHEN '{word}' THEN {made.format(unit=repr(found))}" for word, found in units.items()
-    )
-    return call.filled(f"CASE upper({{{unit}}}) {whens} END")
-
-
-def _trunc(call: Call) -> str:
-    made = "CAST(date_trunc({unit}, {{0}}) AS DATE)"
-    return _truncate(call, 1, _TRUNCATED, made)
-
-
-def _date_trunc(call: Call) -> str:
-    made = back("date_trunc({unit}, " + instant(1).replace("{1}", "{{1}}") + ")")
-    return _truncate(call, 0, _TRUNCATED_INSTANTS, made)
-
-
 _MONTH_SUM = "CAST({0} + to_months({1}) AS DATE)"
 _ADD_MONTHS = of("(DATE, INT) -> DATE", _MONTH_SUM, fails=True)
 _BETWEEN = "(TIMESTAMP, TIMESTAMP, BOOLEAN) -> DOUBLE"
-
-
-def _rounded(call: Call) -> str:
-    named = _months_between.named([TIMESTAMP, TIMESTAMP, pa.bool_()], DOUBLE)
-    return call.filled(f"{named}({{0}}, {{1}}, true)")
-
-
-def _whole_days(arguments: Sequence[Argument]) -> list[Argument]:
-    """Days are an INT: other numbers are not taken for one."""
-    days = arguments[1] if len(arguments) == 2 else None
-    if isinstance(days, Typed) and is_numeric(days.type) and not implicit(days.type, INT):
-        message = f"days are an INT, not {name(days.type).upper()}"
-        raise Refused(message, legal="CAST(n AS INT)", at=1)
-    return list(arguments)
 
 
 DATE_SUMS: tuple[Function, ...] = (
@@ -243,13 +120,13 @@ DATE_SUMS: tuple[Function, ...] = (
         *_on_date(plus_days("+")),
         of("(STRING!, BIGINT, TIMESTAMP) -> TIMESTAMP", _add, fails=True),
         doc="The date some days later; with a unit, as TIMESTAMPADD.",
-        before=_whole_days,
+        before=whole_days,
     ),
     function(
         "date_sub",
         *_on_date(plus_days("-")),
         doc="The date some days earlier.",
-        before=_whole_days,
+        before=whole_days,
     ),
     function(
         "timestampadd",
@@ -264,12 +141,12 @@ DATE_SUMS: tuple[Function, ...] = (
             f"CAST(CAST({instant(0)} AS DATE) - CAST({instant(1)} AS DATE) AS INTEGER)",
             strict=True,
         ),
-        of("(STRING!, TIMESTAMP, TIMESTAMP) -> BIGINT", _difference, fails=True),
+        of("(STRING!, TIMESTAMP, TIMESTAMP) -> BIGINT", difference, fails=True),
         doc="Days from the second date to the first; with a unit, as TIMESTAMPDIFF.",
     ),
     function(
         "timestampdiff timediff",
-        of("(STRING!, TIMESTAMP, TIMESTAMP) -> BIGINT", _difference, fails=True),
+        of("(STRING!, TIMESTAMP, TIMESTAMP) -> BIGINT", difference, fails=True),
         doc="Whole units from one instant to another: TIMESTAMPDIFF(HOUR, a, b).",
     ),
     function(
@@ -280,8 +157,8 @@ DATE_SUMS: tuple[Function, ...] = (
     ),
     function(
         "months_between",
-        of("(TIMESTAMP, TIMESTAMP) -> DOUBLE", _rounded),
-        of(_BETWEEN, _months_between),
+        of("(TIMESTAMP, TIMESTAMP) -> DOUBLE", rounded),
+        of(_BETWEEN, months_between),
         doc="Months from the second instant to the first, of 31 days each where days differ.",
     ),
     function(
@@ -291,12 +168,12 @@ DATE_SUMS: tuple[Function, ...] = (
     ),
     function(
         "trunc",
-        *_on_date(of("(DATE, STRING) -> DATE", _trunc)),
+        *_on_date(of("(DATE, STRING) -> DATE", trunc)),
         doc="The first day of the year, quarter, month or week; NULL for another unit.",
     ),
     function(
         "date_trunc",
-        of("(STRING, TIMESTAMP) -> TIMESTAMP", _date_trunc),
+        of("(STRING, TIMESTAMP) -> TIMESTAMP", date_trunc),
         doc="The beginning of the year, …, microsecond; NULL for another unit.",
     ),
 )

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.clocks import shown
-from sqlwin.functions.casts.times import UTC
+from sqlwin.functions.casts.time_texts import UTC
 from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.typed import Body, Refused, Typed
 from sqlwin.functions.core.types import DATE, DOUBLE, INT, STRING, TINYINT, UNITS, is_interval

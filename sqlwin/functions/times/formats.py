@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.clocks import shown, shown_text
-from sqlwin.functions.casts.times import UTC
+from sqlwin.functions.casts.time_texts import UTC
 from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.session_zone import is_utc
 from sqlwin.functions.core.typed import Typed

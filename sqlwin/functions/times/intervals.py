@@ -8,31 +8,23 @@ hours or less it is an instant.
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import Any
 
 import pyarrow as pa
 
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.clocks import at_clock
-from sqlwin.functions.casts.times import MIDNIGHT, UTC
-from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
+from sqlwin.functions.casts.time_texts import UTC
+from sqlwin.functions.casts.times import MIDNIGHT
+from sqlwin.functions.core.entry import Call, Function, Overload, of
 from sqlwin.functions.core.typed import Body, Refused, Typed
-from sqlwin.functions.core.types import (
-    BIGINT,
-    DATE,
-    DAY_TIME,
-    INT,
-    STRING,
-    YEAR_MONTH,
-    Interval,
-    is_integral,
-)
-from sqlwin.functions.core.vectors import Vector, by_value, vector
+from sqlwin.functions.core.types import DATE, STRING, Interval
 from sqlwin.functions.core.widening import widest
 from sqlwin.functions.instants.interval_texts import parsed, with_units
-from sqlwin.functions.times.date_sums import back, plus_days
+from sqlwin.functions.times.date_sums import plus_days
 from sqlwin.functions.times.gaps import GAPS
+from sqlwin.functions.times.interval_products import div, in_order, product, quotient, scaled
+from sqlwin.functions.times.made_intervals import MADE_INTERVALS
+from sqlwin.functions.times.units import back
 from sqlwin.schema import TIMESTAMP
 
 _DAY = Interval("DAY")
@@ -59,9 +51,6 @@ def _type(args: tuple[Typed | Body, ...], at: int) -> pa.DataType:
     arg = args[at]
     assert isinstance(arg, Typed)
     return arg.type
-
-
-# --- sums -------------------------------------------------------------------------------
 
 
 def _joined(args: tuple[Typed | Body, ...]) -> pa.DataType:
@@ -101,7 +90,7 @@ def _instant_plus(sign: str, instant: int) -> tuple[Overload, Overload]:
     micros = f"make_timestamptz(epoch_us({{{instant}}}) {sign} {{{1 - instant}}})"
     months = back(f"{utc} {sign} to_months({{{1 - instant}}})")
     kinds = ["INTERVAL_DT", "INTERVAL_YM"]
-    takes = [f"({', '.join(_order('TIMESTAMP', kind, instant))}) -> TIMESTAMP" for kind in kinds]
+    takes = [f"({', '.join(in_order('TIMESTAMP', kind, instant))}) -> TIMESTAMP" for kind in kinds]
     return (
         of(takes[0], micros, fails=True, strict=True),
         of(takes[1], months, fails=True, strict=True),
@@ -118,12 +107,8 @@ def _text_plus(sign: str, text: int) -> Overload:
         sql = f"make_timestamptz(epoch_us({moment.sql}) {sign} {interval.sql})"
         return cast(Typed(sql, TIMESTAMP), STRING).sql
 
-    takes = ", ".join(_order("STRING", "INTERVAL_DT", text))
+    takes = ", ".join(in_order("STRING", "INTERVAL_DT", text))
     return of(f"({takes}) -> STRING", how, fails=True, strict=True)
-
-
-def _order(one: str, other: str, at: int) -> tuple[str, str]:
-    return (one, other) if at == 0 else (other, one)
 
 
 def _days_first(sign: str) -> Overload:
@@ -137,7 +122,7 @@ def _days_first(sign: str) -> Overload:
 
 
 def _months(sign: str, date: int) -> Overload:
-    takes = ", ".join(_order("DATE", "INTERVAL_YM", date))
+    takes = ", ".join(in_order("DATE", "INTERVAL_YM", date))
     text = f"CAST({_months_added(sign, date)} AS DATE)"
     return of(f"({takes}) -> DATE", text, fails=True, strict=True)
 
@@ -169,74 +154,6 @@ _MINUS = (
     *(_text_plus("-", 0), _DATES, _INSTANTS),
 )
 
-# --- products and quotients -------------------------------------------------------------
-
-_EXACT = Context(prec=80)
-_LIMITS = {True: 2**31, False: 2**63}
-
-
-def _rounded(value: Decimal, is_months: bool) -> int:
-    made = int(value.to_integral_value(ROUND_HALF_UP))
-    if not -_LIMITS[is_months] <= made < _LIMITS[is_months]:
-        raise ValueError("[INTERVAL_ARITHMETIC_OVERFLOW] an interval is too long")
-    return made
-
-
-def _number(value: Any) -> Decimal:
-    made = Decimal(value) if isinstance(value, int | float) else value
-    if not made.is_finite():
-        raise ValueError("[INVALID_INPUT] an interval times what is infinite or NaN")
-    return Decimal(made)
-
-
-def _times(value: int, number: Any, is_months: bool) -> int:
-    return _rounded(_EXACT.multiply(Decimal(value), _number(number)), is_months)
-
-
-def _over(value: int, number: Any, is_months: bool) -> int:
-    if number == 0:
-        raise ValueError("[INTERVAL_DIVIDED_BY_ZERO] Division by zero. Use try_divide")
-    if isinstance(number, float) and number in (float("inf"), float("-inf")):
-        return 0
-    return _rounded(_EXACT.divide(Decimal(value), _number(number)), is_months)
-
-
-@vector("interval_times", typed=True)
-def _product(type_: pa.DataType, intervals: pa.Array, numbers: pa.Array) -> pa.Array:
-    is_months = type_ == INT
-    return by_value(lambda v, n: _times(v, n, is_months), intervals, numbers, type=type_)
-
-
-@vector("interval_over", typed=True)
-def _quotient(type_: pa.DataType, intervals: pa.Array, numbers: pa.Array) -> pa.Array:
-    is_months = type_ == INT
-    return by_value(lambda v, n: _over(v, n, is_months), intervals, numbers, type=type_)
-
-
-def _whole(args: tuple[Typed | Body, ...]) -> pa.DataType:
-    found = next(a.type for a in args if isinstance(a, Typed) and isinstance(a.type, Interval))
-    return found.whole
-
-
-def _scaled(vector_: Vector, swapped: bool = False) -> tuple[Overload, ...]:
-    def how(call: Call) -> str:
-        interval, number = reversed(call.args) if swapped else call.args
-        assert isinstance(interval, Typed) and isinstance(number, Typed)
-        if vector_ is _product and is_integral(number.type):
-            return f"CAST({interval.sql} * {number.sql} AS {call.engine_type})"
-        named = vector_.named([interval.type, number.type], call.result)
-        return f"{named}({interval.sql}, {number.sql})"
-
-    kinds = ("INTERVAL_DT", "INTERVAL_YM")
-    takes = (f"({', '.join(_order(kind, 'N', int(swapped)))})" for kind in kinds)
-    return tuple(of(signature, how, typing=_whole, fails=True) for signature in takes)
-
-
-def _div(family: str) -> Overload:
-    zero = failing("DIVIDE_BY_ZERO", "Division by zero. Use try_divide")
-    text = f"CASE WHEN {{1}} = 0 THEN {zero} ELSE CAST({{0}} // {{1}} AS BIGINT) END"
-    return of(f"({family}, {family}) -> BIGINT", text, fails=True)
-
 
 def _both(text: str, result: str = "", fails: bool = False) -> tuple[Overload, Overload]:
     families = ("INTERVAL_DT", "INTERVAL_YM")
@@ -257,9 +174,9 @@ def _tried(overload: Overload) -> Overload:
 _OPERATORS: dict[str, tuple[Overload, ...]] = {
     "+": _PLUS,
     "-": _MINUS,
-    "*": (*_scaled(_product), *_scaled(_product, swapped=True)),
-    "/": _scaled(_quotient),
-    "div": (_div("INTERVAL_DT"), _div("INTERVAL_YM")),
+    "*": (*scaled(product), *scaled(product, swapped=True)),
+    "/": scaled(quotient),
+    "div": (div("INTERVAL_DT"), div("INTERVAL_YM")),
 }
 MORE: dict[str, tuple[Overload, ...]] = {
     **_OPERATORS,
@@ -272,63 +189,4 @@ MORE: dict[str, tuple[Overload, ...]] = {
     "abs": _both("abs({0})", fails=True),
     "sign": _both("CAST(sign({0}) AS DOUBLE)", "DOUBLE"),
 }
-
-# --- made of numbers --------------------------------------------------------------------
-
-
-@vector("dt_interval")
-def _of_parts(*parts: pa.Array) -> pa.Array:
-    return by_value(_parts, *parts, type=BIGINT)
-
-
-def _parts(days: int, hours: int, minutes: int, seconds: Decimal) -> int:
-    whole = (days * 24 + hours) * 60 + minutes
-    return _rounded(Decimal(whole * 60_000_000 + int(seconds.scaleb(6))), False)
-
-
-_SECONDS = pa.decimal128(18, 6)
-_TYPES = (INT, INT, INT, _SECONDS)
-
-
-def _make_dt(call: Call) -> str:
-    given = [
-        cast(arg, t) for arg, t in zip(call.args, _TYPES, strict=False) if isinstance(arg, Typed)
-    ]
-    missing = [
-        Typed(f"CAST(0 AS {'DECIMAL(18, 6)' if t is _SECONDS else 'INTEGER'})", t) for t in _TYPES
-    ]
-    parts = [*given, *missing[len(given) :]]
-    made = f"{_of_parts.named(list(_TYPES), BIGINT)}({', '.join(part.sql for part in parts)})"
-    if not parts[-1].fails:
-        return made
-    known = " AND ".join(f"{part.sql} IS NOT NULL" for part in parts[:-1])
-    return f"CASE WHEN {known} THEN {made} END"
-
-
-def _make_ym(call: Call) -> str:
-    years = "{0}" if call.args else "0"
-    months = "{1}" if len(call.args) > 1 else "0"
-    return call.filled(f"CAST(CAST({years} AS BIGINT) * 12 + {months} AS INTEGER)")
-
-
-def _month_result(*_: pa.DataType) -> pa.DataType:
-    return YEAR_MONTH
-
-
-def _time_result(*_: pa.DataType) -> pa.DataType:
-    return DAY_TIME
-
-
-FUNCTIONS: tuple[Function, ...] = (
-    *GAPS,
-    function(
-        "make_ym_interval",
-        of("(INT?, INT?)", _make_ym, result=_month_result, fails=True),
-        doc="An interval of years and months.",
-    ),
-    function(
-        "make_dt_interval",
-        of("(INT?, INT?, INT?, N?)", _make_dt, result=_time_result, fails=True),
-        doc="An interval of days, hours, minutes and seconds.",
-    ),
-)
+FUNCTIONS: tuple[Function, ...] = (*GAPS, *MADE_INTERVALS)

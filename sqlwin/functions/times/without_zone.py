@@ -6,7 +6,7 @@ All are those of a TIMESTAMP in UTC, in which clocks show what is read or made.
 from __future__ import annotations
 
 from sqlwin.functions.casts.cast import cast
-from sqlwin.functions.casts.times import UTC
+from sqlwin.functions.casts.time_texts import UTC
 from sqlwin.functions.core.entry import Call, Function, How, Overload, function, of
 from sqlwin.functions.core.session_zone import in_utc, session_zone
 from sqlwin.functions.core.typed import Refused, Typed

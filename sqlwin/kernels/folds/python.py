@@ -28,7 +28,8 @@ from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import FunctionError
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.schema import POSITION, polars_type
+from sqlwin.polars_frames import polars_type
+from sqlwin.schema import POSITION
 
 Rows = Iterable[tuple[Any, ...]]
 Level = tuple[pl.Series, Ints]

@@ -48,8 +48,9 @@ from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.load import nothing
 from sqlwin.operators.store_spec import StoreSpec, layout_of
+from sqlwin.polars_frames import empty, whole
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import EMIT, REVISION, ROW_KEY, TS, empty, whole
+from sqlwin.schema import EMIT, REVISION, ROW_KEY, TS
 from sqlwin.state.combine import last_written
 
 CHANGES = "pending"

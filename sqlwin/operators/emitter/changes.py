@@ -18,7 +18,8 @@ from typing import Any
 import polars as pl
 
 from sqlwin.instants import format_datetime
-from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, iso
+from sqlwin.polars_frames import iso
+from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ
 
 CHANGE_SCHEMA = {OP: pl.String, EMIT: pl.String, REVISION: pl.Int32, ROW_KEY: pl.String}
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 import polars as pl
 
 from sqlwin.operators.emitter.schema import DUE, OLD, SIGN
-from sqlwin.schema import EMIT, REVISION, ROW_KEY, whole
+from sqlwin.polars_frames import whole
+from sqlwin.schema import EMIT, REVISION, ROW_KEY
 
 DUE_BEFORE, REVISION_BEFORE, WORD_NOW, DUE_NOW = (
     "__due_before",

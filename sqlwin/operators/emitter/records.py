@@ -38,8 +38,9 @@ from sqlwin.operators.emitter.schema import (
     STANDS,
     STORE,
 )
+from sqlwin.polars_frames import where, whole
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import REVISION, where, whole
+from sqlwin.schema import REVISION
 
 if TYPE_CHECKING:
     from sqlwin.operators.emitter.results import Results

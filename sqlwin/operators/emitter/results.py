@@ -39,8 +39,9 @@ from sqlwin.operators.emitter.kernel import changelog, goes_out, is_first
 from sqlwin.operators.emitter.records import LATE, ResultRecords
 from sqlwin.operators.emitter.schema import DUE, EXISTS, FORCED, OLD, PENDING, STANDS, STORE, WORD
 from sqlwin.operators.state_queries import stated
+from sqlwin.polars_frames import empty, stacked, where
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import REVISION, empty, stacked, where
+from sqlwin.schema import REVISION
 
 OWN = pl.when(LATE).then(pl.lit("late")).otherwise(pl.lit("early"))
 """What an emission of a result is called by itself, when it becomes final aside."""

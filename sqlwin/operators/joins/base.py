@@ -21,8 +21,9 @@ from sqlwin.operators.emitter.change_ledger import ChangeLedger
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
-from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT, empty
+from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT
 from sqlwin.state.contract import HORIZON
 
 

@@ -45,8 +45,9 @@ from sqlwin.operators.joins.words import Moment
 from sqlwin.operators.state_queries import EDGES, SIDE, STATE, StateQuery, of_keys, said
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows.grouping import EXTENT
+from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
-from sqlwin.schema import EMIT, POSITION, ROW_KEY, empty
+from sqlwin.schema import EMIT, POSITION, ROW_KEY
 from sqlwin.state.combine import last_written
 
 ALONE = {

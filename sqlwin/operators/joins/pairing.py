@@ -30,7 +30,8 @@ from sqlwin.kernels.frames import Ints
 from sqlwin.kernels.joins import coded, near
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
-from sqlwin.schema import TS, empty
+from sqlwin.polars_frames import empty
+from sqlwin.schema import TS
 from sqlwin.windows.joins import SteppedWindow
 
 AT = "__at"

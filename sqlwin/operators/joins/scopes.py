@@ -37,7 +37,8 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.state_queries import EDGES
 from sqlwin.operators.windows.grouping import FIRST, LAST, ROWS
-from sqlwin.schema import INSTANT, SEQ
+from sqlwin.polars_frames import INSTANT
+from sqlwin.schema import SEQ
 from sqlwin.windows import Unit
 
 _ROW = "__row"

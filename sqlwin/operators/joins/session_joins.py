@@ -38,7 +38,7 @@ from sqlwin.operators.load import not_estimated
 from sqlwin.operators.state_queries import EDGES, SIDE, StateQuery, said
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.grouping import EXTENT
-from sqlwin.schema import INSTANT
+from sqlwin.polars_frames import INSTANT
 from sqlwin.state.stores.session_store import FROM, UNTIL
 
 

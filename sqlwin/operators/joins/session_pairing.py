@@ -35,7 +35,8 @@ from sqlwin.operators.joins.pairing import Changes, Pairing
 from sqlwin.operators.joins.session_sides import OWN_FROM, OWN_UNTIL, SessionSide
 from sqlwin.operators.joins.sides import Arrivals
 from sqlwin.operators.sessions.spans import extent_of, within
-from sqlwin.schema import TS, empty
+from sqlwin.polars_frames import empty
+from sqlwin.schema import TS
 from sqlwin.state.stores.session_store import FROM, UNTIL
 
 PART, PAIR = "__of_part", "__pair"

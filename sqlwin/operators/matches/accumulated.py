@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.frames import Frames
-from sqlwin.kernels.patterns import Path
+from sqlwin.kernels.patterns.paths import Path
 from sqlwin.operators.matches.reading import GROUP, Mapping, Reading, Rows, flagging
 
 MOST = 200_000

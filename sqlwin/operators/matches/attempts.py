@@ -10,14 +10,16 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.matches.conditions import Match, looks_back
 from sqlwin.operators.matches.lines import Lines
-from sqlwin.operators.matches.matching import Match, Matching, looks_back
+from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.partitions import Partitions
 from sqlwin.operators.matches.progress import NO_PART, NO_SEQ, OPEN, before
 from sqlwin.operators.matches.reading import Reading, Rows
 from sqlwin.operators.weights import there
 from sqlwin.patterns import Start, contains
-from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import PART, POSITION, SEQ, TS
 
 ROWS = "rows"
 ROW_PLACE = ("__row", "__row_part", "__row_seq")

@@ -20,8 +20,9 @@ from sqlwin.operators.matches.attempts import OLD_OPEN, ROWS, Attempts
 from sqlwin.operators.matches.progress import BEGIN, NO_PART, NO_SEQ, OPEN, Progress, before
 from sqlwin.operators.matches.progress import STORE as PROGRESS
 from sqlwin.operators.weights import there
+from sqlwin.polars_frames import PLACE
 from sqlwin.policies import Policy
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.schema import POSITION, TS
 from sqlwin.state.contract import HORIZON
 
 

@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.frames import Frames, Ints
-from sqlwin.kernels.patterns import Path
-from sqlwin.operators.matches.matching import Match
+from sqlwin.kernels.patterns.paths import Path
+from sqlwin.operators.matches.conditions import Match
 from sqlwin.operators.matches.reading import FoldTerm, Reading, Rows, flagging
 from sqlwin.patterns import Navigation
 

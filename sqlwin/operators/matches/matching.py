@@ -15,68 +15,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import polars as pl
 
-from sqlwin.kernels.patterns import (
-    Attempt,
-    Check,
-    Found,
-    Path,
-    Program,
-    Read,
-    attempt,
-    mapped,
-    program,
-)
+from sqlwin.kernels.patterns.attempts import Attempt, Check, Found, Read, attempt
+from sqlwin.kernels.patterns.paths import mapped
+from sqlwin.kernels.patterns.programs import Program, program
 from sqlwin.operators.matches.accumulated import Accumulated
-from sqlwin.operators.matches.reading import Mapping, Reading, Rows, Term
-from sqlwin.patterns import AfterMatch, AllRows, Navigation, Pattern, Skip, variables
+from sqlwin.operators.matches.conditions import (
+    TOGETHER,
+    Condition,
+    Match,
+    columns_read,
+    is_classifier,
+)
+from sqlwin.operators.matches.reading import Mapping, Rows, Term
+from sqlwin.patterns import AfterMatch, AllRows, Pattern, Skip, variables
 from sqlwin.schema import TS
-
-TOGETHER = 2_048
-"""Attempts whose questions are answered together."""
-
-
-class Predicate(Protocol):
-    def __call__(self, terms: pl.DataFrame) -> pl.Series:
-        """A Boolean for each line; NULL is not true, nor is what cannot be computed."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """Of a variable. of_rows: terms are of the row that is mapped, or before it."""
-
-    variable: str
-    predicate: Predicate
-    reading: Reading
-    of_rows: bool
-
-    def columns(self, rows: pl.DataFrame, partition: str) -> list[bool]:
-        """Of each row, where rows alone say it."""
-        terms = rows.select(
-            pl.col(term.column).shift(term.back).over(partition).alias(term.name)
-            if term.back
-            else pl.col(term.column).alias(term.name)
-            for term in self.reading.navigations
-            if term.column is not None
-        )
-        if not terms.width:  # it is the same for every row
-            terms = rows.select(pl.col(TS))
-        return self.predicate(terms).fill_null(False).to_list()
-
-
-@dataclass(frozen=True)
-class Match:
-    """Numbers of its first row and its last, and what its rows are mapped to. An empty one, which
-    maps no row, stands before `first`. unmatched: it is none, but a row of no match."""
-
-    first: int
-    last: int
-    path: Path
-    unmatched: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,11 +64,11 @@ class Matching:
         found: dict[frozenset[str], list[Term]] = {}
         for term in terms:
             own = frozenset(name for name in names if term.takes(name))
-            kinds = [frozenset((name,)) for name in own] if _is_classifier(term) else [own]
+            kinds = [frozenset((name,)) for name in own] if is_classifier(term) else [own]
             for kind in kinds:
                 if kind != frozenset(names):
                     found.setdefault(kind, []).append(term)
-        return tuple(_read(kind, of) for kind, of in found.items())
+        return tuple(columns_read(kind, of) for kind, of in found.items())
 
     def shows(self, found: Found) -> bool:
         """Whether a row is given for an attempt that maps none."""
@@ -266,19 +222,3 @@ def _answered(
         for (at, _), answer in zip(waiting, answers([one for _, one in waiting]), strict=True):
             go_on(at, answer)
     return found
-
-
-def _is_classifier(term: Term) -> bool:
-    return isinstance(term, Navigation) and term.column is None
-
-
-def _read(names: frozenset[str], terms: list[Term]) -> Read:
-    rows = [term for term in terms if isinstance(term, Navigation)]
-    first = max((term.offset + 1 for term in rows if term.first), default=0)
-    last = max((term.offset + 1 for term in rows if not term.first), default=0)
-    return Read(names, first, last, len(rows) < len(terms))
-
-
-def looks_back(terms: tuple[Term, ...]) -> int:
-    """How many rows before a match they read."""
-    return max((term.back for term in terms if isinstance(term, Navigation)), default=0)

@@ -47,8 +47,9 @@ from sqlwin.operators.matches.resuming import SINCE, Resuming
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.weights import SIGN, effective
 from sqlwin.operators.windows.stores import emitted
+from sqlwin.polars_frames import PLACE
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
+from sqlwin.schema import POSITION, TS, WEIGHT
 from sqlwin.state.combine import keep_all, last_written
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.slices import ENDLESS, slice_width

@@ -19,7 +19,8 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.store_spec import StoreSpec, layout_of
-from sqlwin.schema import PART, PLACE, SEQ, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import PART, SEQ, TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import HORIZON
 

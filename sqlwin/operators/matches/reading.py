@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from sqlwin.kernels.folds import Fold
-from sqlwin.kernels.patterns import Path, mapped, row_from_first, row_from_last
+from sqlwin.kernels.patterns.paths import Path, mapped, row_from_first, row_from_last
 from sqlwin.patterns import Navigation
 from sqlwin.schema import POSITION
 

@@ -28,7 +28,8 @@ from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.partitions import Partitions
 from sqlwin.operators.matches.progress import BEGIN, NO_PART, NO_SEQ, OPEN, before
 from sqlwin.patterns import Excluded, contains, longest
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION, TS
 
 SINCE = ("__since", "__since_part", "__since_seq")
 _CHANGED = "__changed"

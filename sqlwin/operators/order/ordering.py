@@ -35,7 +35,8 @@ from sqlwin.operators.order.numbering import AT, COUNT, NUMBER, STORE
 from sqlwin.operators.state_queries import MessageRange
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.weights import SIGN, split, there, weighed
-from sqlwin.schema import PLACE, POSITION, TS, WEIGHT
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import ENDLESS, slice_width
 

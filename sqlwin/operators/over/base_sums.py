@@ -30,13 +30,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sqlwin.instants import START
+from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.over.ordering import renumbered, sorted_rows
 from sqlwin.operators.over.partition_groups import PartitionGroup
 from sqlwin.operators.weights import there
-from sqlwin.schema import PLACE, POSITION, TS, empty
+from sqlwin.polars_frames import PLACE, empty
+from sqlwin.schema import POSITION, TS
 
 ROWS = "rows"
 SLICE = "__slice"
@@ -149,3 +150,8 @@ class BaseSums:
         merges = [expr for fold in self.folds for expr in fold.merge()]
         by: list[str | pl.Expr] = [*self.group.partition] or [pl.lit(0).alias(ALL)]
         return records.group_by(by).agg(merges)
+
+
+def stored(stores: Stores, lo: int = START, hi: int = END) -> pl.DataFrame:
+    """Rows of the row store, in order, that were not retracted."""
+    return there(stores[ROWS].scan(lo, hi))

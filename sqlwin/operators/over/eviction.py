@@ -24,12 +24,13 @@ from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import STORE as REVISIONS
-from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.base_sums import ROWS, stored
 from sqlwin.operators.over.fullness import DONE, Fullness
 from sqlwin.operators.over.history import IN, OLD_ROW, VALUE
-from sqlwin.operators.over.reading import Reading, placed, stored
+from sqlwin.operators.over.reading import Reading, placed
 from sqlwin.operators.over.row_horizons import ROW_HORIZON, RowHorizons
-from sqlwin.schema import POSITION, TS, where
+from sqlwin.polars_frames import where
+from sqlwin.schema import POSITION, TS
 from sqlwin.state.contract import HORIZON
 from sqlwin.state.records import least
 

@@ -16,12 +16,14 @@ import polars as pl
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import FINAL
+from sqlwin.operators.over.base_sums import stored
 from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.presenting import Presenting
-from sqlwin.operators.over.reading import Reading, stored
+from sqlwin.operators.over.reading import Reading
 from sqlwin.operators.over.recent.closing import RecentClosing
-from sqlwin.schema import TS, stacked
+from sqlwin.polars_frames import stacked
+from sqlwin.schema import TS
 from sqlwin.state.records import least
 
 

@@ -37,7 +37,8 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.fullness import DONE
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION, TS
 
 STORE = "history"
 GENERATION, IN, VALUE = "__generation", "__in.", "__value."

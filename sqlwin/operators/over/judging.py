@@ -22,11 +22,11 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Mask, ends
 from sqlwin.operators.contract import DOUBT_PART, Stores
-from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.base_sums import ROWS, stored
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.ordering import arrange
 from sqlwin.operators.over.partition_groups import PartitionGroup
-from sqlwin.operators.over.reading import Reading, stored
+from sqlwin.operators.over.reading import Reading
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.stores.session_store import FROM
 

@@ -50,10 +50,9 @@ from sqlwin.operators.over.touching import HELD, Touching
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import SIGN, effective, there
+from sqlwin.polars_frames import INSTANT, PLACE
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import INSTANT, PLACE, POSITION, REVISION, TS
-
-__all__ = ["ROWS", "OverAggregator"]
+from sqlwin.schema import POSITION, REVISION, TS
 
 
 @dataclass(frozen=True)

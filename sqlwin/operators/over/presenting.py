@@ -17,9 +17,11 @@ import polars as pl
 from sqlwin.kernels.positions import places
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
+from sqlwin.operators.over.base_sums import stored
 from sqlwin.operators.over.framing import FrameCall
-from sqlwin.operators.over.reading import Reading, stored
-from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, dropped
+from sqlwin.operators.over.reading import Reading
+from sqlwin.polars_frames import INSTANT, dropped
+from sqlwin.schema import PART, POSITION, SEQ, TS
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,13 @@ from sqlwin.kernels.columns import beside
 from sqlwin.kernels.frames import Mask
 from sqlwin.kernels.positions import which
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.over.base_sums import ALL, FROM, ROWS, BaseSums
+from sqlwin.operators.over.base_sums import ALL, FROM, BaseSums, stored
 from sqlwin.operators.over.framing import FrameCall, evaluate
 from sqlwin.operators.over.fullness import DONE
 from sqlwin.operators.over.history import OLD_ROW, VALUE, History
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
-from sqlwin.operators.weights import there
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION, TS
 
 Context = tuple[pl.DataFrame, pl.DataFrame | None]
 
@@ -215,11 +215,6 @@ def _nth_slice(group: PartitionGroup) -> pl.Expr:
         counted.append(pl.col(FROM).filter(paused).last())
     known = pl.all_horizontal(each.is_not_null() for each in counted)
     return pl.when(known).then(pl.min_horizontal(counted))
-
-
-def stored(stores: Stores, lo: int = START, hi: int = END) -> pl.DataFrame:
-    """Rows of the row store, in order, that were not retracted."""
-    return there(stores[ROWS].scan(lo, hi))
 
 
 def placed(values: pl.Series, where: Mask, found: pl.Series) -> pl.Series:

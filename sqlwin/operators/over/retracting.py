@@ -24,20 +24,11 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.results import ResultLedger
-from sqlwin.operators.emitter.schema import (
-    ADDED,
-    DUE,
-    FINAL,
-    FORCED,
-    OLD,
-    PENDING,
-    STANDS,
-    STORE,
-)
-from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.emitter.schema import ADDED, DUE, FINAL, FORCED, OLD, PENDING, STANDS, STORE
+from sqlwin.operators.over.base_sums import ROWS, stored
 from sqlwin.operators.over.eviction import Leaving
 from sqlwin.operators.over.fullness import Fullness
-from sqlwin.operators.over.reading import Reading, stored
+from sqlwin.operators.over.reading import Reading
 from sqlwin.operators.over.touching import FILLED, HELD, REOPENED
 from sqlwin.operators.weights import weighed
 from sqlwin.schema import PART, POSITION, REVISION, SEQ, TS

@@ -19,7 +19,7 @@ from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time
-from sqlwin.operators.over.reading import stored
+from sqlwin.operators.over.base_sums import stored
 from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from sqlwin.state.contract import HORIZON

@@ -26,7 +26,8 @@ from sqlwin.operators.over.reading import Reading
 from sqlwin.operators.over.row_horizons import RowHorizons
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
 from sqlwin.operators.windows.stores import emitted, horizons
-from sqlwin.schema import PLACE, POSITION, WEIGHT
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION, WEIGHT
 from sqlwin.state.combine import keep_all, last_written, merged
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame

@@ -24,17 +24,11 @@ from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.reading import Reading
 from sqlwin.operators.over.recent.closing import RecentClosing
 from sqlwin.operators.over.retracting import Retracting
-from sqlwin.operators.over.touching import (
-    FILLED,
-    GONE,
-    LEFT,
-    NOW_FULL,
-    REOPENED,
-    Touching,
-)
+from sqlwin.operators.over.touching import FILLED, GONE, LEFT, NOW_FULL, REOPENED, Touching
 from sqlwin.operators.weights import split, weighed
+from sqlwin.polars_frames import where
 from sqlwin.policies import Late, Policy
-from sqlwin.schema import POSITION, TS, where
+from sqlwin.schema import POSITION, TS
 from sqlwin.state.records import least
 
 

@@ -21,12 +21,13 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.positions import which
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.schema import ADDED, FINAL
-from sqlwin.operators.over.base_sums import ROWS
+from sqlwin.operators.over.base_sums import ROWS, stored
 from sqlwin.operators.over.framing import changed
 from sqlwin.operators.over.fullness import Fullness
 from sqlwin.operators.over.history import OLD_ROW
-from sqlwin.operators.over.reading import Reading, stored
-from sqlwin.schema import POSITION, TS, empty
+from sqlwin.operators.over.reading import Reading
+from sqlwin.polars_frames import empty
+from sqlwin.schema import POSITION, TS
 from sqlwin.windows import Unit
 
 NEW = "__new"

@@ -18,7 +18,8 @@ from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, row_key_at
 from sqlwin.operators.emitter.schema import WORD
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.store_spec import Columns, StoreSpec, layout_of
-from sqlwin.schema import EMIT, OP, POSITION, REVISION, empty
+from sqlwin.polars_frames import empty
+from sqlwin.schema import EMIT, OP, POSITION, REVISION
 from sqlwin.state.combine import last_written
 from sqlwin.state.contract import HORIZON
 

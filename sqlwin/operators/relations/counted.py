@@ -27,7 +27,8 @@ from sqlwin.operators.emitter.schema import WORD
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.relations.changes import LEFT, ROWS, STAGE, WAITS, Entering, changed, entering
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
-from sqlwin.schema import OP, PART, PLACE, POSITION, SEQ, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import OP, PART, POSITION, SEQ, TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import slice_width
 

@@ -23,10 +23,12 @@ from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import chunks
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.relations.changes import INSTANT, ROWS, Entering
-from sqlwin.operators.relations.joined import AT, inserted
+from sqlwin.operators.relations.joined import inserted
+from sqlwin.operators.relations.staying_side import AT
 from sqlwin.operators.relations.stays import ENTERS, LEAVES, staying
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION, TS
 from sqlwin.state.combine import last_written
 from sqlwin.windows.stays import Stay
 

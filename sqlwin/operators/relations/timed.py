@@ -39,7 +39,8 @@ from sqlwin.operators.relations.changes import (
     entering,
 )
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.schema import OP, PART, PLACE, POSITION, SEQ, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import OP, PART, POSITION, SEQ, TS
 from sqlwin.state.slices import slice_width
 
 

@@ -33,17 +33,10 @@ from sqlwin.kernels.gather import chunks
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.schema import WORD
 from sqlwin.operators.load import Load, Records
-from sqlwin.operators.relations.changes import (
-    INSTANT,
-    LEFT,
-    ROWS,
-    STAGE,
-    WAITS,
-    Entering,
-    there_at,
-)
+from sqlwin.operators.relations.changes import INSTANT, LEFT, ROWS, STAGE, WAITS, Entering, there_at
 from sqlwin.operators.store_spec import StoreSpec, layout_of
-from sqlwin.schema import PLACE, POSITION, TS
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import POSITION, TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import ENDLESS, slice_width
 

@@ -22,7 +22,8 @@ from sqlwin.operators.sessions.spans import AT, REACH
 from sqlwin.operators.sessions.splitting import ENDS, STARTS, Split
 from sqlwin.operators.weights import SIGN, split
 from sqlwin.operators.windows.grouping import FIRST, LAST, ROWS, merges
-from sqlwin.schema import PLACE, POSITION, TS, empty
+from sqlwin.polars_frames import PLACE, empty
+from sqlwin.schema import POSITION, TS
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,11 @@ from sqlwin.operators.sessions.merging import Merged, Spans
 from sqlwin.operators.sessions.spans import RUN, extent_of, within
 from sqlwin.operators.sessions.splitting import Split
 from sqlwin.operators.weights import SIGN, effective, there
-from sqlwin.operators.windows.contents import MESSAGES
 from sqlwin.operators.windows.folded import Folded
 from sqlwin.operators.windows.grouping import FIRST, LAST, NUMBER_OF_SET, Grouping
-from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS, WEIGHT
+from sqlwin.operators.windows.messages import MESSAGES
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT
 from sqlwin.state.stores.session_store import FROM, UNTIL
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session

@@ -20,7 +20,8 @@ from sqlwin.operators.emitter.superseding import SupersededResults, SupersedingL
 from sqlwin.operators.ranks.cohorts import RankedResults
 from sqlwin.operators.sessions.contents import SessionContents
 from sqlwin.operators.windows.grouping import ROWS
-from sqlwin.schema import INSTANT, PLACE, TS
+from sqlwin.polars_frames import INSTANT, PLACE
+from sqlwin.schema import TS
 from sqlwin.state.stores.session_store import FROM, UNTIL
 
 

@@ -28,7 +28,8 @@ from sqlwin.operators.emitter.schema import ADDED
 from sqlwin.operators.sessions.judging import apart, with_doubt_of
 from sqlwin.operators.sessions.spans import REACH, RUN, first_of, met
 from sqlwin.operators.windows.grouping import FIRST, LAST, NUMBER_OF_SET, ROWS, Grouping, merges
-from sqlwin.schema import PLACE, POSITION, SEQ, TS, empty
+from sqlwin.polars_frames import PLACE, empty
+from sqlwin.schema import POSITION, SEQ, TS
 from sqlwin.state.stores.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session

@@ -33,8 +33,9 @@ from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.state_queries import MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import effective
+from sqlwin.polars_frames import PLACE
 from sqlwin.policies import Policy
-from sqlwin.schema import PLACE, POSITION, WEIGHT
+from sqlwin.schema import POSITION, WEIGHT
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.schema import ADDED, FINAL
 from sqlwin.operators.sessions.orphans import OrphanedSessions
 from sqlwin.operators.sessions.spans import within
-from sqlwin.operators.windows.contents import MESSAGES
+from sqlwin.operators.windows.messages import MESSAGES
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.stores.session_store import FROM, UNTIL
 

@@ -33,9 +33,9 @@ from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time, floored, nt
 from sqlwin.operators.sessions.judging import stored_since
 from sqlwin.operators.sessions.merging import SESSIONS, Spans
 from sqlwin.operators.sessions.spans import AT
-from sqlwin.operators.windows.contents import MESSAGES, PANES
+from sqlwin.operators.windows.messages import MESSAGES, PANES
+from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
-from sqlwin.schema import empty
 from sqlwin.state.contract import HORIZON, Store
 from sqlwin.state.stores.session_store import FROM, SEGMENT, UNTIL, SessionStore
 

@@ -22,8 +22,8 @@ from sqlwin.operators.emitter.schema import ADDED
 from sqlwin.operators.sessions.judging import apart, with_doubt_of
 from sqlwin.operators.sessions.merging import Spans
 from sqlwin.operators.sessions.spans import AT, NEW, REACH, RUN, extent_of, first_of, met, within
-from sqlwin.operators.windows.contents import PANES
 from sqlwin.operators.windows.grouping import ROWS, merges
+from sqlwin.operators.windows.messages import PANES
 from sqlwin.schema import POSITION, TS
 from sqlwin.state.stores.session_store import FROM, UNTIL
 

@@ -18,7 +18,7 @@ from sqlwin.operators.sessions.emission import SessionResults
 from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.windows.closed import KEPT, ClosedWindows
-from sqlwin.operators.windows.contents import MESSAGES
+from sqlwin.operators.windows.messages import MESSAGES
 from sqlwin.operators.windows.past import PastWindows
 from sqlwin.state.stores.session_store import FROM, UNTIL
 

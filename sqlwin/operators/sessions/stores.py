@@ -27,7 +27,7 @@ from sqlwin.operators.sessions.retention import SessionRetention
 from sqlwin.operators.sessions.splitting import Split
 from sqlwin.operators.store_spec import Columns, StoreSpec, layout_of
 from sqlwin.operators.windows.closed import ClosedWindows
-from sqlwin.operators.windows.contents import PANES
+from sqlwin.operators.windows.messages import PANES
 from sqlwin.operators.windows.stores import emitted, horizons, messages
 from sqlwin.policies import Policy
 from sqlwin.state.combine import last_written, merged

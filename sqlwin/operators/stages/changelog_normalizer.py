@@ -31,7 +31,8 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Operator, Stores, bounds, next_full
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.weights import SIGN, effective, there, weighed
-from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS, WEIGHT
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT
 from sqlwin.state.combine import last_written
 from sqlwin.state.slices import ENDLESS, slice_width
 

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.operators.emitter.schema import OLD
-from sqlwin.schema import PART, POSITION, REVISION, SEQ, whole
+from sqlwin.polars_frames import whole
+from sqlwin.schema import PART, POSITION, REVISION, SEQ
 
 THERE = "__there"
 SENT = "__sent"

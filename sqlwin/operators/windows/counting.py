@@ -11,7 +11,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
-from sqlwin.schema import empty
+from sqlwin.polars_frames import empty
 from sqlwin.state.contract import HORIZON
 
 

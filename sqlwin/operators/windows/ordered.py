@@ -32,9 +32,10 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.weights import effective
 from sqlwin.operators.windows.aggregator import WindowAggregator
-from sqlwin.operators.windows.contents import MESSAGES, PANES
 from sqlwin.operators.windows.grouping import EXTENT, PANE
-from sqlwin.schema import PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT
+from sqlwin.operators.windows.messages import MESSAGES, PANES
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import PART, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows.group import Hop
 

@@ -29,10 +29,10 @@ from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time, floored, nth_newest
-from sqlwin.operators.windows.contents import MESSAGES, PANES
 from sqlwin.operators.windows.grouping import PANE, Grouping
+from sqlwin.operators.windows.messages import MESSAGES, PANES
+from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
-from sqlwin.schema import empty
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows.group import Aligned, Ending, Whole
 

@@ -24,7 +24,8 @@ from sqlwin.operators.over.framing import evaluate
 from sqlwin.operators.state_queries import FULL_WINDOW, STATE, MessageRange, StateQuery, of_keys
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.slider import TupleSlider
-from sqlwin.schema import PLACE, POSITION, empty
+from sqlwin.polars_frames import PLACE, empty
+from sqlwin.schema import POSITION
 from sqlwin.state.combine import merged
 
 SUMS = "sums"

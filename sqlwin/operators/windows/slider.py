@@ -35,7 +35,8 @@ from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of
 from sqlwin.operators.windows.counting import Counting
 from sqlwin.operators.windows.past import PastWindows
-from sqlwin.schema import PLACE, REVISION, ROW_KEY
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import REVISION, ROW_KEY
 from sqlwin.state.combine import last_written
 
 RING = "ring"

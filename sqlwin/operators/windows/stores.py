@@ -26,8 +26,9 @@ from sqlwin.operators.horizon import Horizons
 from sqlwin.operators.load import NO_END, Expected, Load, Records, Retained, nothing
 from sqlwin.operators.store_spec import ONE_SLICE, Columns, StoreSpec, layout_of
 from sqlwin.operators.windows.closed import ClosedWindows
-from sqlwin.operators.windows.contents import MESSAGES, PANES, Contents
+from sqlwin.operators.windows.contents import Contents
 from sqlwin.operators.windows.grouping import PANE, Grouping, merges
+from sqlwin.operators.windows.messages import MESSAGES, PANES
 from sqlwin.operators.windows.retention import Retention
 from sqlwin.policies import Policy
 from sqlwin.schema import POSITION, SEQ, WEIGHT

@@ -43,9 +43,11 @@ from sqlwin.operators.order.numbering import STORE as COUNTS
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.aggregator import WindowAggregator
-from sqlwin.operators.windows.contents import MESSAGES, PANES, Contents
+from sqlwin.operators.windows.contents import Contents
 from sqlwin.operators.windows.grouping import EXTENT, LAST, PANE
-from sqlwin.schema import REVISION, ROW_KEY, empty
+from sqlwin.operators.windows.messages import MESSAGES, PANES
+from sqlwin.polars_frames import empty
+from sqlwin.schema import REVISION, ROW_KEY
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows.group import Hop
 

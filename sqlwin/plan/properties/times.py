@@ -33,9 +33,9 @@ is not late above.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
-from sqlwin.patterns import Navigation
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,
@@ -54,22 +54,14 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.ir.once import once
+from sqlwin.plan.properties.bounds import most, plus
 from sqlwin.plan.properties.changelog import lateness
-from sqlwin.plan.properties.edges import (
-    cascade,
-    edge,
-    edge_in,
-    last_of,
-    less_one,
-    names_of,
-    scalars_of,
-    written,
-)
-from sqlwin.plan.properties.facts import arriving, streams_of
+from sqlwin.plan.properties.edges import edge_in, last_of, less_one, names_of, scalars_of, written
+from sqlwin.plan.properties.facts import arriving
+from sqlwin.plan.properties.operator_delays import framed, matched, windowed
 from sqlwin.policies import Early
 from sqlwin.schema import TIMESTAMP
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session, Whole
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 
 
@@ -100,8 +92,8 @@ def delay_in(stream: Stream, name: str) -> int | None:
 
     What leaves does so as long after it came as it may be corrected.
     """
-    own = _most(delay(plan, name) for plan in stream.of)
-    return own if stream.change != "DSTREAM" else _plus(own, lateness(stream))
+    own = most(delay(plan, name) for plan in stream.of)
+    return own if stream.change != "DSTREAM" else plus(own, lateness(stream))
 
 
 @once
@@ -113,13 +105,13 @@ def delay(plan: Node, name: str) -> int | None:
     if isinstance(plan, Project):
         return _projected(plan, name)
     if isinstance(plan, WindowAggregate):
-        return _windowed(plan, name)
+        return windowed(plan, name, partial(delay, plan.input))
     if isinstance(plan, OverAggregate):
-        return _framed(plan, name)
+        return framed(plan, name, partial(delay, plan.input))
     if isinstance(plan, Join):
         return _joined(plan, name)
     if isinstance(plan, MatchRecognize):
-        return _matched(plan, name)
+        return matched(plan, name, partial(delay, plan.input))
     if isinstance(plan, TopN | WindowRank) and name == plan.name:
         return None
     if isinstance(plan, Unnest) and name not in names_of(plan.input):
@@ -144,31 +136,11 @@ def _as_below(
         if plan.instants and plan.frame.unit is Unit.ROWS:
             return None  # the last row of a key may be as old as it likes
         stays = plan.frame.preceding if plan.instants else plan.slide
-        return None if arriving(plan) else _plus(own, stays or 0)
+        return None if arriving(plan) else plus(own, stays or 0)
     waits = isinstance(plan, TopN) and plan.policy.early is not Early.ON_UPDATE
     if waits and isinstance(plan, TopN) and plan.policy.retain is not None:
-        return _plus(own, plan.policy.retain)
+        return plus(own, plan.policy.retain)
     return own
-
-
-def _matched(plan: MatchRecognize, name: str) -> int | None:
-    """Of a time of one of its rows: a match is full when WITHIN is over, at the latest."""
-    if name in plan.kept:
-        own = delay(plan.input, name)
-        return None if plan.within is None else _plus(own, plan.within + 1)
-    term = next((term for term in plan.measures if term.name == name), None)
-    if not isinstance(term, Navigation) or term.column is None or term.back or plan.within is None:
-        return None
-    return _plus(delay(plan.input, term.column), plan.within + 1)
-
-
-def _most(delays: Iterable[int | None]) -> int | None:
-    found = list(delays)
-    return None if None in found else max((d for d in found if d is not None), default=None)
-
-
-def _plus(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
 
 
 def _projected(plan: Project, name: str) -> int | None:
@@ -185,53 +157,7 @@ def _projected(plan: Project, name: str) -> int | None:
     end = scalar.inputs[0] if len(scalar.inputs) == 1 else ""
     if not end or scalar.sql != less_one(end):
         return None
-    return _plus(delay(plan.input, end), 1)
-
-
-def _windowed(plan: WindowAggregate, name: str) -> int | None:
-    shape = plan.window
-    if _of_changes(plan, name):
-        return 0
-    if name in plan.keys:
-        return _key(plan, name)
-    if shape.unit is Unit.ROWS or isinstance(shape, Whole):
-        return None
-    if name == "window_end":
-        return 0
-    if name == "window_start":
-        return shape.most if isinstance(shape, Session) else shape.size
-    return None
-
-
-def _of_changes(plan: WindowAggregate, name: str) -> bool:
-    """Whether it is the event time of a changelog, whose rows come as they are normalized."""
-    return any(s.changelog is not None and s.ts == name for s in streams_of(plan))
-
-
-def _key(plan: WindowAggregate, name: str) -> int | None:
-    shape, own = plan.window, delay(plan.input, name)
-    if isinstance(shape, Whole) or own is None:
-        return own
-    if isinstance(shape, Session) or shape.unit is Unit.ROWS:
-        return None
-    found = edge(plan.input, name)
-    if found is not None and shape == cascade(found.window):
-        return found.window.size if found.kind == "start" else 0
-    return own + shape.size
-
-
-def _framed(plan: OverAggregate, name: str) -> int | None:
-    if plan.by_arrival:
-        return None
-    if plan.window_columns and name in ("window_start", "window_end"):
-        return 0 if name == "window_end" else plan.calls[0].frame.preceding
-    if name not in names_of(plan.input):
-        return None
-    frames = [call.frame.in_time for call in plan.calls if call.timed]
-    if any(frame.unit is Unit.SESSION for frame in frames):
-        return None
-    ahead = [f.following for f in frames if f.unit is Unit.RANGE and f.following is not None]
-    return _plus(delay(plan.input, name), max((0, *ahead)))
+    return plus(delay(plan.input, end), 1)
 
 
 def _calls(scalar: Scalar, function: str) -> bool:
@@ -269,7 +195,7 @@ def _newer(plan: Join, names: Sequence[str]) -> int | None:
         unmatched.append(_unmatched(plan, True, left))
     if plan.kind in ("right", "full"):
         unmatched.append(_unmatched(plan, False, right))
-    return _most([left, right, *unmatched])
+    return most([left, right, *unmatched])
 
 
 def join_times(plan: Join, names: Sequence[str]) -> list[str]:
@@ -288,7 +214,7 @@ def _either(plan: Join, names: Sequence[str]) -> int | None:
     left, *others = (name in names_of(plan.left) for name in names)
     if plan.static or not any(other is not left for other in others):
         return None
-    return _most(_present(plan, name) for name in names)
+    return most(_present(plan, name) for name in names)
 
 
 def _joined(plan: Join, name: str) -> int | None:
@@ -312,4 +238,4 @@ def _unmatched(plan: Join, left: bool, own: int | None) -> int | None:
         return None
     low, high = plan.match.low, plan.match.high
     other = high if left else None if low is None else -low
-    return _plus(own, plan.policy.retain if other is None else max(0, other))
+    return plus(own, plan.policy.retain if other is None else max(0, other))

@@ -34,7 +34,8 @@ from sqlwin.plan.properties.facts import fingerprint
 from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.checkpoint.task_state import METADATA, TABLES, TaskState
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.runtime.state_queries import QueryableState, StateQueries
+from sqlwin.runtime.queryable_state import QueryableState
+from sqlwin.runtime.state_queries import StateQueries
 from sqlwin.sandbox.locked import locked
 from sqlwin.sql import script
 from sqlwin.state.blobs.blobs import DictBlobs

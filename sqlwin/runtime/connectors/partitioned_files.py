@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlwin.errors import RunError
+from sqlwin.polars_frames import iso_columns
 from sqlwin.runtime.connectors.sinks import Files
 from sqlwin.runtime.files.atomic_files import removed, synced
 from sqlwin.runtime.files.partitions import folder_of
-from sqlwin.schema import iso_columns
 
 if TYPE_CHECKING:
     import polars as pl

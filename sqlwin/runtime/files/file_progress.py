@@ -32,11 +32,9 @@ sqlwin.errors.RunError: .../a has 0 bytes, and 18 of it were taken: ...
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import RunError
@@ -206,34 +204,6 @@ def enough(files: FileProgress, start: int, size: int) -> int:
             return at
         added += piece.hi - piece.lo
     return files.end
-
-
-class Generated(ABC):
-    """What a source has in common with others that make their rows: splits that are known from the
-    start and keep their names, each a piece."""
-
-    @abstractmethod
-    def splits(self, base: Path) -> list[str]: ...
-
-    @abstractmethod
-    def weight(self, split: str) -> int: ...
-
-    def name(self, kept: str, base: Path) -> str:
-        return kept
-
-    def split(self, name: str, base: Path) -> str:
-        return name
-
-    def find(
-        self, progress: FileProgress, base: Path, size: int | None = None, ends: bool = False
-    ) -> bool:
-        return progress.add(self.splits(base), self.weight)
-
-    def batch_end(self, progress: FileProgress, start: int, size: int) -> int:
-        return enough(progress, start, size)
-
-    def left(self, progress: FileProgress, base: Path) -> dict[str, int]:
-        return {}
 
 
 def check_piece(piece: Piece) -> Stat:

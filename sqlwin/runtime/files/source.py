@@ -19,14 +19,15 @@ from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import DEBEZIUM, PARTITIONED
 from sqlwin.plan.options.option import boolean
 from sqlwin.plan.options.table_options import key_columns
+from sqlwin.polars_frames import polars_schema
 from sqlwin.runtime.formats import csv_lines, debezium, json_lines
 from sqlwin.runtime.formats.column_check import fit, no_names, repeated
 from sqlwin.runtime.formats.content import FAILURES, text
 from sqlwin.runtime.formats.lines import Lines, Texts
-from sqlwin.runtime.formats.values import presentable
+from sqlwin.runtime.formats.presented import presentable
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import no_rejects, refused, texts
-from sqlwin.schema import PART, SEQ, polars_schema
+from sqlwin.schema import PART, SEQ
 
 ROWS_IN_A_FILE = 2**32
 

@@ -34,11 +34,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.content import TEXT_TOO
 from sqlwin.runtime.formats.lines import NO_TEXT, Lines, is_text
+from sqlwin.runtime.formats.presented import text_of
 from sqlwin.runtime.formats.records import Record, records, trimmed, well_quoted, written
-from sqlwin.runtime.formats.values import text_of
-from sqlwin.schema import Schema, polars_type
+from sqlwin.schema import Schema
 
 CHARACTERS = 131_072
 """Of a text at most: what has more is no CSV, or has lost a quote."""

@@ -21,7 +21,8 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.functions.instants import zones
-from sqlwin.schema import INSTANT, TIMESTAMP
+from sqlwin.polars_frames import INSTANT
+from sqlwin.schema import TIMESTAMP
 
 SHORTEST = len("2024-01-01T09:00:00")
 _OFFSET = r"(?i)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"

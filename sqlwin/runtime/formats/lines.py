@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.polars_frames import empty, polars_schema
 from sqlwin.runtime.rows.conform import conform
-from sqlwin.schema import Schema, empty, polars_schema
+from sqlwin.schema import Schema
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
 Texts = Callable[[Sequence[int]], list[str]]

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 
 Given: TypeAlias = pl.Series | Sequence[Any]
 """A column, or values of Python."""

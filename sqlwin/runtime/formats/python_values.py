@@ -27,10 +27,10 @@ import pyarrow as pa
 
 from sqlwin.errors import InputError
 from sqlwin.instants import EPOCH, format_instant, from_datetime
+from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.nested import DEEPEST, is_missing, too_deep
 from sqlwin.runtime.formats.texts import is_whole
 from sqlwin.runtime.rows.render import plain
-from sqlwin.schema import polars_type
 
 TOO_DEEP = b"\xff: nested too deep"
 """In place of a value that is nested deeper than a line of JSON may be. It is no UTF-8, so that

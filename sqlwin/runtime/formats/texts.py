@@ -19,8 +19,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.instants import instants_of_texts, wall_clocks_of_texts
-from sqlwin.schema import TIMESTAMP_NTZ, polars_type
+from sqlwin.schema import TIMESTAMP_NTZ
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 INFINITE = r"(?i)^[+-]?inf(inity)?$"

@@ -13,21 +13,19 @@ cannot be converted is NULL. Each value is judged by itself, as in `texts`.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.polars_frames import INSTANT, iso, polars_type
 from sqlwin.runtime.formats.instants import at_clocks, clocks_of
 from sqlwin.runtime.formats.nested import fitted, of_text
-from sqlwin.runtime.formats.python_values import column_of, is_foreign, json_text, shown
+from sqlwin.runtime.formats.presented import in_the_calendar
+from sqlwin.runtime.formats.python_values import column_of, is_foreign, json_text
 from sqlwin.runtime.formats.texts import of_texts, only
-from sqlwin.schema import INSTANT, TIMESTAMP_NTZ, Schema, iso, polars_type
-
-FARTHEST = {"ns": 2**63 - 1, "us": 4 * 10**18, "ms": 4 * 10**15}
-"""From 1970, by unit: about the year 128,000, before what `sqlwin.instants.END` stands for."""
+from sqlwin.schema import TIMESTAMP_NTZ
 
 
 def fits(given: pl.Series, type_: pa.DataType) -> bool:
@@ -36,7 +34,7 @@ def fits(given: pl.Series, type_: pa.DataType) -> bool:
     dtype = polars_type(type_)
     if given.dtype != dtype or dtype.is_nested():
         return False
-    return not isinstance(dtype, pl.Datetime) or _in_the_calendar(given) is given
+    return not isinstance(dtype, pl.Datetime) or in_the_calendar(given) is given
 
 
 def of_values(given: pl.Series, type_: pa.DataType) -> pl.Series:
@@ -46,7 +44,7 @@ def of_values(given: pl.Series, type_: pa.DataType) -> pl.Series:
     if given.dtype in (pl.Categorical, pl.Enum):
         given = given.cast(pl.String)
     if isinstance(given.dtype, pl.Datetime):
-        given = _in_the_calendar(given)
+        given = in_the_calendar(given)
     if given.dtype == dtype and not (dtype.is_nested() and _has_instants(type_)):
         return given
     if given.dtype == pl.Null:
@@ -171,26 +169,6 @@ _OF = {
 }
 
 
-def _in_the_calendar(given: pl.Series) -> pl.Series:
-    """NULL for instants that no calendar has, which Polars fails to compute with."""
-    assert isinstance(given.dtype, pl.Datetime)
-    reach = FARTHEST[given.dtype.time_unit]
-    physical = given.cast(pl.Int64)  # no query, as `to_physical` is one
-    least, greatest = physical.min(), physical.max()
-    if least is None or (least >= -reach and greatest <= reach):  # type: ignore[operator]
-        return given
-    return only(given, physical.is_between(-reach, reach))
-
-
-def with_years(values: pl.Series) -> pl.Series:
-    """Instants that Python has not, within lists, as numbers."""
-    try:
-        values.to_list()
-    except (ValueError, OverflowError):
-        return values.to_physical()
-    return values
-
-
 def decoded_texts(given: pl.Series) -> pl.Series:
     """Bytes as UTF-8; NULL where they are none. Never U+FFFD."""
     try:
@@ -205,55 +183,3 @@ def _text_or_none(value: bytes) -> str | None:
         return value.decode()
     except UnicodeDecodeError:
         return None
-
-
-def text_of(line: bytes) -> str:
-    """A line as the error stream keeps it: as it came, or in base64 where it is no text.
-
-    >>> text_of(b"tea"), text_of(b"caf\\xe9")
-    ('tea', 'Y2Fm6Q==')
-    """
-    try:
-        return line.decode()
-    except UnicodeDecodeError:
-        return base64.b64encode(line).decode()
-
-
-def presentable(rows: pl.DataFrame, columns: Schema) -> pl.DataFrame:
-    """Rows as the error stream keeps them: bytes that stand for text as text, or in base64."""
-    types = {column.name: column.type for column in columns}
-    return rows.select(_presentable(rows[name], types.get(name)) for name in rows.columns)
-
-
-def _presentable(values: pl.Series, type_: pa.DataType | None) -> pl.Series:
-    if values.dtype == pl.Binary and (type_ is None or not pa.types.is_binary(type_)):
-        shown = [None if value is None else text_of(value) for value in values.to_list()]
-        return pl.Series(values.name, shown, dtype=pl.String)
-    if (
-        isinstance(values.dtype, pl.Datetime)
-        and _in_the_calendar(values).null_count() > values.null_count()
-    ):
-        return values.to_physical()
-    if values.dtype.is_nested():
-        return with_years(values)
-    if values.dtype == pl.Object:
-        texts = [None if value is None else _kept_text(value) for value in values.to_list()]
-        return pl.Series(values.name, texts, dtype=pl.String)
-    return values
-
-
-def as_texts(values: pl.Series) -> pl.Series:
-    """Values of Python as the texts that a column is read from: of what is no text, JSON."""
-    texts = [
-        value if value is None or isinstance(value, str) else _kept_text(value)
-        for value in values.to_list()
-    ]
-    return pl.Series(values.name, texts, dtype=pl.String)
-
-
-def _kept_text(value: object) -> str:
-    """As JSON; halves of surrogate pairs escaped, which no text of Polars has."""
-    try:
-        return json_text(value).encode("utf-8", "backslashreplace").decode()
-    except ValueError:  # an int of thousands of digits
-        return shown(value)

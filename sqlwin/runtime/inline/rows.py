@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from sqlwin.plan.ir.inline import ROWS, series_of
 from sqlwin.plan.ir.streams import VALUES, Stream
+from sqlwin.polars_frames import polars_type
 from sqlwin.sandbox.running import run
-from sqlwin.schema import PART, SEQ, polars_type
+from sqlwin.schema import PART, SEQ
 
 AT_ONCE = 500
 """Values of VALUES that are computed together."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlwin.plan.ir.streams import Stream
-from sqlwin.runtime.files.file_progress import Generated
+from sqlwin.runtime.files.generated import Generated
 from sqlwin.runtime.files.pieces import Piece
 
 if TYPE_CHECKING:

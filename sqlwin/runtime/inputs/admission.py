@@ -29,15 +29,16 @@ from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.load import Load, Records, Retained
 from sqlwin.operators.over import base_sums
 from sqlwin.operators.store_spec import StoreSpec, layout_of
-from sqlwin.operators.windows import contents
+from sqlwin.operators.windows import messages
+from sqlwin.polars_frames import PLACE
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.error_stream import EXPIRED, INTERNAL, WHOLE, no_rejects, refused
-from sqlwin.schema import PART, PLACE, POSITION, SEQ, TS
+from sqlwin.schema import PART, POSITION, SEQ, TS
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import HORIZON, Store
 
 SEEN, KNOWN = "seen", "__known"
-MESSAGES = (contents.MESSAGES, base_sums.ROWS)
+MESSAGES = (messages.MESSAGES, base_sums.ROWS)
 """What message stores are called: a durable store keeps them apart."""
 
 

@@ -17,10 +17,11 @@ from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import Scalar, Stream
 from sqlwin.plan.properties.processing_time import by_clock, clock_columns
+from sqlwin.polars_frames import PLACE, empty, polars_type
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.rows.scalars import Columns
-from sqlwin.schema import PLACE, WEIGHT, empty, polars_type
+from sqlwin.schema import WEIGHT
 
 CARRIED: dict[str, pl.DataType] = {
     WEIGHT: pl.Int8(),

@@ -34,8 +34,9 @@ from sqlwin.instants import START, format_instant
 from sqlwin.kernels.panes import earliest, ends_at
 from sqlwin.operators.horizon import by_time
 from sqlwin.operators.sessions.judging import in_doubt, stored_since
+from sqlwin.polars_frames import where
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
-from sqlwin.schema import TS, where
+from sqlwin.schema import TS
 from sqlwin.state.records import least
 from sqlwin.windows.frames import Reach
 from sqlwin.windows.group import Ending

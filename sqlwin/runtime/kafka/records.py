@@ -24,10 +24,11 @@ import pyarrow as pa
 
 from sqlwin.plan.options.connectors import DEBEZIUM
 from sqlwin.plan.options.kafka_options import HEADER
+from sqlwin.polars_frames import INSTANT, polars_type
 from sqlwin.runtime.formats import csv_lines, debezium, json_lines
 from sqlwin.runtime.formats.lines import NO_TEXT, Lines
 from sqlwin.runtime.formats.records import records
-from sqlwin.schema import INSTANT, Schema, polars_type
+from sqlwin.schema import Schema
 
 NO_VALUE, EMPTY = "the record has no value", "the record is empty"
 Found = tuple[Lines, dict[int, str]]

@@ -22,18 +22,19 @@ import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Stream
+from sqlwin.polars_frames import empty, polars_schema
 from sqlwin.runtime.files.ends import End
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.files.source import Decoded
-from sqlwin.runtime.formats.values import text_of
+from sqlwin.runtime.formats.presented import text_of
 from sqlwin.runtime.kafka.client import Consumer, Gone, Settings, consumer
 from sqlwin.runtime.kafka.partitions import PASS_OVER, Partition, before, check_known, partitions
 from sqlwin.runtime.kafka.starts import Start, first_offsets
 from sqlwin.runtime.kafka.topics import Topics
 from sqlwin.runtime.kafka.values import Values
 from sqlwin.runtime.rows.error_stream import no_rejects, refused
-from sqlwin.schema import PART, SEQ, empty, polars_schema
+from sqlwin.schema import PART, SEQ
 
 Range = tuple[str, int, int]
 

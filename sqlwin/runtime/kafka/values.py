@@ -24,11 +24,12 @@ import polars as pl
 
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import DEBEZIUM
+from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.lines import Lines, joined
 from sqlwin.runtime.kafka.avro import Avro
 from sqlwin.runtime.kafka.keys import keys
 from sqlwin.runtime.kafka.records import Found, decoded, parts
-from sqlwin.schema import Schema, polars_type
+from sqlwin.schema import Schema
 
 DELETION = "-D"
 

@@ -14,21 +14,17 @@ netted after WHERE, before the operator prepares them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import polars as pl
 
-from sqlwin.functions.core.volatility import NOW
 from sqlwin.operators.joins.sides import PASSED_WHERE
 from sqlwin.operators.sessions.judging import with_doubt
-from sqlwin.plan.ir.nodes import column_of
-from sqlwin.plan.ir.streams import Changelog
+from sqlwin.polars_frames import dropped, stacked
 from sqlwin.policies import Expired
-from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.row_counts import RowCounts
-from sqlwin.runtime.lowering.changes import kinds, refusals
 from sqlwin.runtime.lowering.derived import net
-from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.lowering.raw_rows import RAW, greatest, with_now, with_text
+from sqlwin.runtime.lowering.timed_rows import TimedRows
 from sqlwin.runtime.rows.error_stream import (
     COUNTED,
     EXPIRED,
@@ -37,14 +33,10 @@ from sqlwin.runtime.rows.error_stream import (
     judged,
     no_rejects,
     of_reason,
-    rejects,
-    texts,
 )
 from sqlwin.runtime.rows.scalars import Evaluated, evaluate
-from sqlwin.schema import INSTANT, PART, POSITION, SEQ, TS, Column, dropped, stacked
+from sqlwin.schema import PART, POSITION, SEQ, TS
 from sqlwin.state.records import least
-
-RAW = "__raw"
 
 
 @dataclass(frozen=True)
@@ -63,15 +55,8 @@ class PreparedRows:
 
 
 @dataclass(frozen=True)
-class InputPipeline:
+class InputPipeline(TimedRows):
     """Of the input with the number `at`."""
-
-    query: Lowered
-    at: int = field(default=0, kw_only=True)
-
-    @cached_property
-    def input(self) -> Input:
-        return self.query.inputs[self.at]
 
     def process(
         self,
@@ -119,7 +104,7 @@ class InputPipeline:
             return self.query.prepare(dropped(rows, RAW), self.at)
         if admission is None or admission.by_rows is None:
             return dropped(rows, RAW)
-        return _with_text(rows, timed_rows, pl.col(TS) < watermark).drop(RAW)
+        return with_text(rows, timed_rows, pl.col(TS) < watermark).drop(RAW)
 
     def _with_doubt(
         self,
@@ -135,62 +120,8 @@ class InputPipeline:
             return rows
         if lost is not None and kept.gap is None:
             doubtful = doubtful & ~pl.struct(POSITION).is_in(lost.select(POSITION).to_struct())
-        texted = _with_text(rows, timed_rows, doubtful)
+        texted = with_text(rows, timed_rows, doubtful)
         return with_doubt(texted, doubtful, pl.col(WHOLE)).drop(WHOLE)
-
-    def _timed(
-        self, raw: pl.DataFrame, watermark: int | None, now: int
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """With computed columns, `__ts` and, where an OFFSET is declared, `__seq` from it."""
-        rows, errors = self._computed(raw, watermark, now)
-        stream = self.input.stream
-        if stream.offset is not None:
-            rows, bad = self._required(rows, stream.offset, "no position", watermark)
-            errors = stacked([errors, bad])
-            rows = rows.with_columns(pl.col(stream.offset).cast(pl.Int64).alias(SEQ))
-        if stream.changelog is not None:
-            rows, bad = self._changes(rows, stream.changelog, watermark)
-            return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), stacked([errors, bad])
-        if stream.ts is None or not self.input.timed:
-            return rows.with_columns(pl.lit(0, pl.Int64).alias(TS)), errors
-        rows, bad = self._required(rows, stream.ts, "no event time", watermark)
-        return _stamped(rows, stream.ts), stacked([errors, bad])
-
-    def _changes(
-        self, rows: pl.DataFrame, changelog: Changelog, watermark: int | None
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Those that are changes; they are ordered by position alone."""
-        rows = kinds(rows, changelog.op)
-        reasons = refusals(rows, changelog, self.input.stream.ts)
-        bad = rows.filter(reasons.is_not_null())
-        errors = self._refused(bad, reasons.drop_nulls().to_list(), watermark)
-        return rows.filter(reasons.is_null()), errors
-
-    def _computed(
-        self, raw: pl.DataFrame, watermark: int | None, now: int
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        errors = no_rejects()
-        for name, scalar in self.input.stream.computed:
-            declared = tuple(
-                (c, column_of(Column(c, self.input.types[c])))
-                for c in raw.columns
-                if c in self.input.types
-            )
-            clocked = raw if scalar.clock is None else _at(raw, now)
-            done = evaluate(clocked, (*declared, (name, scalar)), keep=(PART, SEQ))
-            errors = stacked([errors, self._rejected(raw, done, watermark)])
-            raw = done.frame
-        return raw, errors
-
-    def _required(
-        self, rows: pl.DataFrame, column: str, what: str, watermark: int | None
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        if not rows[column].null_count():
-            return rows, no_rejects()
-        missing = rows.filter(pl.col(column).is_null())
-        reason = f"{what}: {column} is NULL"
-        errors = self._refused(missing, [reason] * len(missing), watermark)
-        return rows.filter(pl.col(column).is_not_null()), errors
 
     def _marks(self, rows: pl.DataFrame) -> dict[int, int]:
         if not self.input.timed:
@@ -199,19 +130,19 @@ class InputPipeline:
         if stream.changelog is not None and stream.ts is not None:
             instants = pl.col(stream.ts).dt.timestamp("us").alias(TS)
             rows = rows.select(PART, instants).drop_nulls()
-        return _greatest(rows, TS)
+        return greatest(rows, TS)
 
     def _read(self, rows: pl.DataFrame) -> dict[int, int]:
         if self.input.stream.offset is None:
             return {}
-        return _greatest(rows, SEQ)
+        return greatest(rows, SEQ)
 
     def _selected(
         self, rows: pl.DataFrame, watermark: int | None, now: int
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
         numbered = rows.with_row_index(RAW)
         if self.input.clock:
-            numbered = _at(numbered, now)
+            numbered = with_now(numbered, now)
         wanted = (*POSITION, *self.input.carried, RAW)
         done = evaluate(numbered, self.input.columns, self.input.where, keep=wanted)
         selected = self._with_blanks(numbered, done) if self.input.blanks else done.frame
@@ -226,12 +157,6 @@ class InputPipeline:
         rest = numbered.join(held, on=RAW, how="anti").filter(~pl.col(RAW).is_in(rejected))
         blanks = rest.select(*POSITION, *self.input.carried, RAW, pl.lit(False).alias(PASSED_WHERE))
         return pl.concat([held, blanks], how="diagonal").sort(RAW)
-
-    def _rejected(self, rows: pl.DataFrame, done: Evaluated, watermark: int | None) -> pl.DataFrame:
-        if not done.rejected:
-            return no_rejects()
-        at, reasons = zip(*done.rejected, strict=True)
-        return self._refused(rows[list(at)], list(reasons), watermark)
 
     def _unexpired(
         self,
@@ -268,46 +193,3 @@ class InputPipeline:
         late = rows.filter(behind)
         reasons = [f"{LATE}: {COUNTED}"] * len(late)
         return self._refused(timed_rows[late[RAW].to_list()], reasons, watermark)
-
-    def _refused(
-        self, rows: pl.DataFrame, reasons: list[str], watermark: int | None
-    ) -> pl.DataFrame:
-        """With their event time where they have one, whether or not the window needs it."""
-        ts = self.input.stream.ts
-        timed = rows.drop(TS, strict=False)
-        if ts is not None and ts in rows.columns:
-            timed = timed.with_columns(pl.col(ts).dt.timestamp("us").alias(TS))
-        return rejects(self.input.stream.name, timed, reasons, watermark)
-
-
-def _at(rows: pl.DataFrame, now: int) -> pl.DataFrame:
-    """With the processing time that calls read."""
-    return rows.with_columns(pl.lit(now, pl.Int64).cast(INSTANT).alias(NOW))
-
-
-def _stamped(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """With `__ts` of a column of instants."""
-    instants = rows[column]
-    if instants.dtype == INSTANT and TS not in rows.columns:  # no query for a cast
-        return rows.hstack([instants.cast(pl.Int64).alias(TS)])
-    return rows.with_columns(pl.col(column).dt.timestamp("us").alias(TS))
-
-
-def _greatest(rows: pl.DataFrame, column: str) -> dict[int, int]:
-    """Of each partition; rows pushed, or of a file, have one."""
-    first, last = rows[PART].min(), rows[PART].max()
-    if first is not None and first == last:
-        return {first: rows[column].max()}  # type: ignore[dict-item]
-    return dict(rows.group_by(PART).agg(pl.col(column).max()).iter_rows())
-
-
-def _with_text(rows: pl.DataFrame, timed_rows: pl.DataFrame, which: pl.Expr) -> pl.DataFrame:
-    """Rows with `__whole`, the JSON text of those meant, NULL of the others."""
-    wanted = rows.filter(which)
-    if wanted.is_empty():
-        return rows.with_columns(pl.lit(None, pl.String).alias(WHOLE))
-    text = pl.DataFrame(
-        {RAW: wanted[RAW], WHOLE: texts(timed_rows[wanted[RAW].to_list()])},
-        schema={RAW: rows.schema[RAW], WHOLE: pl.String},
-    )
-    return rows.join(text, on=RAW, how="left", maintain_order="left")

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from sqlwin.polars_frames import stacked
 from sqlwin.runtime.inputs.row_counts import RowCounts, added
 from sqlwin.runtime.inputs.watermarks import each_merged, merged
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.rows.error_stream import no_rejects, once
-from sqlwin.schema import stacked
 
 
 @dataclass(frozen=True)

@@ -22,19 +22,14 @@ from sqlwin.operators.joins.session_joins import SessionJoin
 from sqlwin.operators.joins.session_sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.joins.static import StaticJoin
-from sqlwin.operators.relations.joined import RelationJoin, StayingSide
+from sqlwin.operators.relations.joined import RelationJoin
+from sqlwin.operators.relations.staying_side import StayingSide
 from sqlwin.operators.stages.join_ttl import JoinTtl
 from sqlwin.plan.ir.nodes import Join, Scalar
 from sqlwin.plan.properties.changelog import carries_weights, changing
-from sqlwin.plan.properties.facts import (
-    arriving,
-    counts,
-    ordered_sides,
-    scans,
-    untimed,
-)
+from sqlwin.plan.properties.facts import arriving, counts, ordered_sides, scans, untimed
+from sqlwin.polars_frames import polars_schema
 from sqlwin.runtime.rows.scalars import evaluate
-from sqlwin.schema import polars_schema
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.state.stores.session_store import segment_interval
 from sqlwin.windows import Unit

@@ -5,32 +5,10 @@ Both hosts run the same lowered query. A node that is not listed is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import polars as pl
-
 from sqlwin.operators.contract import JoinOperator, Operator
-from sqlwin.plan.ir.nodes import (
-    Filter,
-    Join,
-    Node,
-    OverAggregate,
-    Project,
-    Scalar,
-    Scan,
-    StaticScan,
-    Unnest,
-    WindowAggregate,
-    column_of,
-)
+from sqlwin.plan.ir.nodes import Join, Scan, StaticScan, Unnest
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.changelog import (
-    carries_weights,
-    changing,
-    reappears,
-    repeats,
-    weighted,
-)
+from sqlwin.plan.properties.changelog import carries_weights, changing, reappears, weighted
 from sqlwin.plan.properties.facts import (
     Window,
     arriving,
@@ -39,32 +17,23 @@ from sqlwin.plan.properties.facts import (
     join_of,
     ttl_keys,
     unranked,
-    window_policy,
 )
-from sqlwin.plan.properties.frame_reach import reach_of
 from sqlwin.plan.properties.stores import keeps_positions
+from sqlwin.polars_frames import polars_schema
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
-from sqlwin.runtime.inputs.retention import RowRetention
+from sqlwin.runtime.lowering.cuts import Cut, above_of, cut_at_window, filter_and_project
+from sqlwin.runtime.lowering.expiry import (
+    admission,
+    counted_of_side,
+    drops_repeats,
+    join_retention,
+    row_retention,
+)
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.lowering.windows import Assembly
-from sqlwin.runtime.rows.scalars import Columns
-from sqlwin.schema import CHANGE, WEIGHT, polars_schema
+from sqlwin.schema import CHANGE, WEIGHT
 from sqlwin.state.slices import ENDLESS, slice_width
-from sqlwin.windows import Unit
-from sqlwin.windows.group import Ending, Session
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A plan cut at its window operator."""
-
-    scan: Scan
-    where: Scalar | None
-    columns: Columns
-    window: Window | Unnest | None
-    having: Scalar | None
-    output: Columns
 
 
 def lower(query: Query, derives: bool = False) -> Lowered:
@@ -74,7 +43,7 @@ def lower(query: Query, derives: bool = False) -> Lowered:
 
 
 def _windowed(query: Query, derives: bool) -> Lowered:
-    cut = _cut(query.plan)
+    cut = cut_at_window(query.plan)
     if isinstance(cut.window, Unnest):
         return _unnesting(query, cut, cut.window, derives)
     window, stream = cut.window, cut.scan.stream
@@ -92,7 +61,7 @@ def _windowed(query: Query, derives: bool) -> Lowered:
         keys=() if window is None else bucket_keys(window),
         retention=row_retention(window) if timed else None,
         timed=timed,
-        admission=None if window is None else _admission(window, cut.scan),
+        admission=None if window is None else admission(window, cut.scan),
         carried=_carried(cut.scan, window is None),
     )
     return Lowered(
@@ -171,24 +140,11 @@ def _with_ttl(operator: Operator, window: Window) -> Operator:
     return OperatorTtl(operator, ttl, {key: types[key] for key in ttl_keys(window)})
 
 
-def _cut(plan: Node) -> Cut:
-    above, node = _above(plan)
-    if isinstance(node, Scan):
-        return Cut(node, *_filter_and_project(above, node), None, None, _identity(plan))
-    assert not isinstance(node, Join | StaticScan | Filter | Project)
-    below, inner = _above(node.input if isinstance(node, Unnest) else unranked(node).input)
-    if not isinstance(inner, Scan):
-        raise TypeError(f"not in normal form: {type(inner).__name__} below {type(node).__name__}")
-    where, columns = _filter_and_project(below, inner)
-    having, output = _filter_and_project(above, node)
-    return Cut(inner, where, columns, node, having, output)
-
-
 def _joined(query: Query, join: Join, derives: bool) -> Lowered:
     from sqlwin.runtime.lowering.joins import joined, with_ttls
 
-    above, _ = _above(query.plan)
-    having, output = _filter_and_project(above, join)
+    above, _ = above_of(query.plan)
+    having, output = filter_and_project(above, join)
     operator: JoinOperator = joined(
         join, update_before=_both_sides(query, derives) or having is not None
     )
@@ -206,15 +162,15 @@ def _joined(query: Query, join: Join, derives: bool) -> Lowered:
 
 def _side(join: Join, at: int) -> Input:
     """The input on the left (0) or on the right (1)."""
-    below, scan = _above((join.left, join.right)[at])
+    below, scan = above_of((join.left, join.right)[at])
     assert isinstance(scan, Scan | StaticScan)
-    where, columns = _filter_and_project(below, scan)
+    where, columns = filter_and_project(below, scan)
     static, stream = isinstance(scan, StaticScan), scan.stream
     by_arrival = counts(join) and not stream.of
     expires = stream.ts is not None and not (by_arrival or static)
-    retention = _of_join(join) if expires else None
-    replays = _replays(scan) and not static
-    by_rows = _counted_of_side(join, at)
+    retention = join_retention(join) if expires else None
+    replays = drops_repeats(scan) and not static
+    by_rows = counted_of_side(join, at)
     width = slice_width((retention and retention.retain) or ENDLESS)
     return Input(
         stream=stream,
@@ -240,93 +196,3 @@ def _side(join: Join, at: int) -> Input:
         ordered=counts(join) and not by_arrival,
         static=static,
     )
-
-
-def _counted_of_side(join: Join, at: int) -> tuple[tuple[str, pl.DataType], ...] | None:
-    """The keys within which RETAIN n ROWS counts, None without it."""
-    if join.policy.retain_rows is None:
-        return None
-    types = polars_schema((join.left, join.right)[at].schema)
-    return tuple((key, types[key]) for key in (join.left_keys, join.right_keys)[at])
-
-
-def _above(plan: Node) -> tuple[list[Node], Node]:
-    """The filters and projections on top of a plan, and what they stand on."""
-    passed: list[Node] = []
-    while isinstance(plan, Filter | Project):
-        passed.append(plan)
-        plan = plan.input
-    return passed, plan
-
-
-def _filter_and_project(nodes: list[Node], source: Node) -> tuple[Scalar | None, Columns]:
-    """The one Filter and the one Project of normal form above `source`."""
-    where: Scalar | None = None
-    columns: Columns | None = None
-    for node in nodes:
-        if isinstance(node, Filter) and where is None:
-            where = node.predicate
-        elif isinstance(node, Project) and columns is None:
-            columns = node.columns
-        else:
-            raise TypeError(f"not in normal form: a second {type(node).__name__}")
-    return where, columns if columns is not None else _identity(source)
-
-
-def _identity(node: Node) -> Columns:
-    return tuple((column.name, column_of(column)) for column in node.schema)
-
-
-def _replays(scan: Scan | StaticScan) -> bool:
-    """Whether repeated messages are dropped by their positions; where rows may be retracted the
-    operator deduplicates."""
-    return repeats(scan.stream) and not changing(scan)
-
-
-def _admission(window: Window, scan: Scan) -> Admission | None:
-    policy, rising = window_policy(window), arriving(window)
-    assert policy is not None
-    stream, replays = scan.stream, _replays(scan)
-    counted = policy.retain_rows is not None and not rising
-    if not replays and not counted:
-        return None
-    keys = _counted_within(window) if counted else None
-    width = slice_width(policy.retain or ENDLESS)
-    nameless = policy.ttl is not None
-    rest = (row_retention(window), width, nameless)
-    rows = policy.retain_rows
-    return Admission(stream.name, replays, rising, keys, *rest, retain_rows=rows)
-
-
-def row_retention(window: Window | None) -> RowRetention | None:
-    """Of the rows that a window operator reads; None where none can expire."""
-    if window is None:
-        return None
-    bare, policy = unranked(window), window_policy(window)
-    if policy is None or policy.retain is None:
-        return None
-    own = bare.window if isinstance(bare, WindowAggregate) else None
-    aligned = own if isinstance(own, Ending) and own.unit is Unit.RANGE else None
-    frames = reach_of(bare) if isinstance(bare, OverAggregate) else None
-    return RowRetention(policy.retain, policy.since, aligned or frames, _judged_gap(window))
-
-
-def _judged_gap(window: Window) -> int | None:
-    bare = unranked(window)
-    if not isinstance(bare, WindowAggregate) or not isinstance(bare.window, Session):
-        return None
-    from sqlwin.operators.sessions.judging import judged_gap
-
-    return judged_gap(bare.window, bare.policy, bool(bare.sets), weighted(window))
-
-
-def _of_join(join: Join) -> RowRetention | None:
-    policy = join.policy
-    return None if policy.retain is None else RowRetention(policy.retain, policy.since)
-
-
-def _counted_within(window: Window) -> tuple[tuple[str, pl.DataType], ...]:
-    """The keys within which RETAIN n ROWS counts; ranks do not narrow those of their windows."""
-    below = unranked(window)
-    types = polars_schema(below.input.schema)
-    return tuple((key, types[key]) for key in bucket_keys(below))

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import polars as pl
 
 from sqlwin.kernels.folds import Fold
-from sqlwin.operators.matches.matching import Condition, Matching
+from sqlwin.operators.matches.conditions import Condition
+from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.operator import PatternMatcher
 from sqlwin.operators.matches.reading import FoldTerm, Reading
 from sqlwin.patterns import Navigation
 from sqlwin.plan.ir.matches import Condition as Planned
 from sqlwin.plan.ir.matches import MatchRecognize, Term, type_of
 from sqlwin.plan.ir.nodes import Aggregate, Node, Scalar
+from sqlwin.polars_frames import polars_schema, polars_type
 from sqlwin.runtime.rows.scalars import evaluate
-from sqlwin.schema import polars_schema, polars_type
 
 _NTH, _IS = "__nth", "__is"
 Folding = Callable[[Aggregate, Node], Fold]

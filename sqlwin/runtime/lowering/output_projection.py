@@ -22,21 +22,10 @@ import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, row_key_at
+from sqlwin.polars_frames import empty, polars_type, where
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import Columns, evaluate
-from sqlwin.schema import (
-    CHANGE,
-    CHANGELOG_NAMES,
-    EMIT,
-    OP,
-    PART,
-    POSITION,
-    REVISION,
-    ROW_KEY,
-    empty,
-    polars_type,
-    where,
-)
+from sqlwin.schema import CHANGE, CHANGELOG_NAMES, EMIT, OP, PART, POSITION, REVISION, ROW_KEY
 
 PASSED, ABOVE, ABOVE_PASSED = "__passed", "__above", "__above_passed"
 BELOW_PASSED, BELOW_REVISION = "__below_passed", "__below_revision"

@@ -31,14 +31,10 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.properties.changelog import refuse_weighted
-from sqlwin.plan.properties.facts import (
-    Window,
-    arriving,
-    counts,
-)
+from sqlwin.plan.properties.facts import Window, arriving, counts
 from sqlwin.plan.properties.final_partitions import becomes_final
+from sqlwin.polars_frames import PLACE, polars_schema, polars_type
 from sqlwin.policies import Policy
-from sqlwin.schema import PLACE, polars_schema, polars_type
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame

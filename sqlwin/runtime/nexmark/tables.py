@@ -25,9 +25,10 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import SECOND
+from sqlwin.polars_frames import INSTANT, polars_type
 from sqlwin.runtime.nexmark.chance import Chance, Integers
 from sqlwin.runtime.nexmark.sequence import AUCTIONS, EPOCH, Sequence, last_auction, last_person
-from sqlwin.schema import INSTANT, TIMESTAMP, polars_type
+from sqlwin.schema import TIMESTAMP
 
 FIRST_ID = 1_000
 FIRST_CATEGORY, CATEGORIES = 10, 5

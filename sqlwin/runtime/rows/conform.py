@@ -24,11 +24,13 @@ import pyarrow.compute as pc
 
 from sqlwin.errors import InputError
 from sqlwin.kernels.columns import table
+from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.instants import clocks_of
 from sqlwin.runtime.formats.nested import DEEPEST
+from sqlwin.runtime.formats.presented import with_years
 from sqlwin.runtime.formats.python_values import TOO_DEEP, NotText, column_of, shown
-from sqlwin.runtime.formats.values import fits, of_values, with_years
-from sqlwin.schema import Schema, a_type, polars_type
+from sqlwin.runtime.formats.values import fits, of_values
+from sqlwin.schema import Schema, a_type
 
 Rows = Any
 """A list of dicts, an Arrow table or batch, a pandas or a Polars frame."""

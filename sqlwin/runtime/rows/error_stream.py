@@ -13,9 +13,10 @@ from functools import cache
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.polars_frames import INSTANT, empty, stacked
 from sqlwin.policies import Expired
 from sqlwin.runtime.rows.render import json_lines
-from sqlwin.schema import INSTANT, PART, RESERVED, SEQ, TS, empty, stacked
+from sqlwin.schema import PART, RESERVED, SEQ, TS
 
 EXPIRED = "expired"
 IN_PART = f"{EXPIRED} in part"

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from sqlwin.instants import format_datetime
-from sqlwin.schema import iso_columns
+from sqlwin.polars_frames import iso_columns
 
 
 def json_lines(rows: pl.DataFrame) -> Iterator[str]:

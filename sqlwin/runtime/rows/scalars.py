@@ -23,13 +23,13 @@ import polars as pl
 from sqlwin.errors import RunError
 from sqlwin.kernels.columns import table
 from sqlwin.plan.ir.nodes import Scalar, quoted
+from sqlwin.polars_frames import polars_type
 from sqlwin.sandbox.bounds import BYTES
 from sqlwin.sandbox.clock import OutOfTime
 from sqlwin.sandbox.failing import failing
 from sqlwin.sandbox.recording import AT
 from sqlwin.sandbox.running import RESULT, Failed, TooLarge, run
 from sqlwin.sandbox.tree import Forbidden
-from sqlwin.schema import polars_type
 
 TIMES_OUT = 20
 """How often the parts of one batch may run out of time, before the query does."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.polars_frames import iso_columns
 from sqlwin.runtime.formats.python_values import json_text
 from sqlwin.runtime.tables.database import Transaction, literal, quoted
-from sqlwin.schema import iso_columns
 
 if TYPE_CHECKING:
     import psycopg

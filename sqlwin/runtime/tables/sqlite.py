@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
+from sqlwin.polars_frames import iso_columns
 from sqlwin.runtime.rows.render import cell
 from sqlwin.runtime.tables.database import Transaction, literal, quoted
-from sqlwin.schema import iso_columns
 
 _KEPT = (int, float, str, bytes, type(None))
 

@@ -22,6 +22,7 @@ from sqlwin.operators.contract import (
     Judging,
     Stores,
 )
+from sqlwin.polars_frames import stacked
 from sqlwin.policies import Expired
 from sqlwin.runtime.inputs.admission import Admitted, admit
 from sqlwin.runtime.inputs.message_numbers import Numbers
@@ -30,7 +31,7 @@ from sqlwin.runtime.inputs.watermarks import Watermarks
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.error_stream import EXPIRED, no_rejects, refused
 from sqlwin.runtime.rows.error_stream import judged as judged_by
-from sqlwin.schema import PART, POSITION, SEQ, TS, stacked
+from sqlwin.schema import PART, POSITION, SEQ, TS
 from sqlwin.state.stores.session_store import FROM
 
 

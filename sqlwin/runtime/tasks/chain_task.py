@@ -17,6 +17,7 @@ from typing import TypeVar
 import polars as pl
 
 from sqlwin.operators.contract import Stores
+from sqlwin.polars_frames import stacked
 from sqlwin.runtime.checkpoint.task_state import TaskState
 from sqlwin.runtime.inputs.row_counts import RowCounts, total
 from sqlwin.runtime.inputs.watermarks import Marks
@@ -28,7 +29,6 @@ from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.tasks.operator_counts import OperatorCounts, measured
 from sqlwin.runtime.tasks.recovery import refuse_loss
 from sqlwin.runtime.tasks.task import Output, Task
-from sqlwin.schema import stacked
 from sqlwin.state.blobs.blobs import PrefixedBlobs
 from sqlwin.state.contract import Blobs
 from sqlwin.state.segments.store import SEGMENT_ROWS

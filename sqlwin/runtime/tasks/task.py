@@ -3,8 +3,7 @@
 A task is what both hosts run; a bucket of keys is Samza's task. `take` is one
 batch: late rows by the watermark before it, then the watermark the batch brings,
 then the clock, then, if it is the last, the end of input. Rows pass admission before
-the operator sees them. `commit` writes stores and clock together, so that state and
-positions always agree.
+the operator sees them. `commit` writes what it keeps: see `stored_task`.
 
 Worked example: tumbling minutes, no delay, rows of 9:00:10 and then 9:01:05. The
 second batch is judged by the watermark 9:00:10, and moves it to 9:01:05: the
@@ -15,42 +14,24 @@ A query of several streams has a watermark for each, and goes by the least of th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from sqlwin.instants import START
-from sqlwin.operators.contract import DOUBT, Restoring, Stores, next_full
+from sqlwin.operators.contract import DOUBT, Restoring, next_full
 from sqlwin.plan.properties.recovery import reaches_back
-from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
+from sqlwin.polars_frames import stacked
 from sqlwin.runtime.inputs.admission import Admitted, expired_before
-from sqlwin.runtime.inputs.idleness import idle_timeouts
-from sqlwin.runtime.inputs.message_numbers import Numbers
-from sqlwin.runtime.inputs.positions import Positions
-from sqlwin.runtime.inputs.watermarks import Marks, Watermarks
-from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.inputs.watermarks import Marks
 from sqlwin.runtime.lowering.operator_inputs import on_batch
-from sqlwin.runtime.lowering.output_projection import OutputProjection
 from sqlwin.runtime.rows.error_stream import INTERNAL, judged, no_rejects
 from sqlwin.runtime.tasks.batch_admission import admitted, retire
-from sqlwin.runtime.tasks.recovery import (
-    emptied,
-    first_positions,
-    hold,
-    incomplete,
-    lost,
-    recovery,
-    release,
-)
-from sqlwin.schema import POSITION, stacked
-from sqlwin.state.contract import Blobs, SegmentCache, Store
-from sqlwin.state.segments.index import IndexJson
-from sqlwin.state.segments.store import SEGMENT_ROWS, SegmentStore
-from sqlwin.state.ttl.base import TtlStoreBase
+from sqlwin.runtime.tasks.recovery import hold, incomplete, release
+from sqlwin.runtime.tasks.stored_task import StoredTask
+from sqlwin.schema import POSITION
 
 if TYPE_CHECKING:
     from sqlwin.operators.joins.static import StaticJoin
@@ -72,52 +53,8 @@ class Output:
 _NO_REPLAY = Admitted(pl.DataFrame())
 
 
-class Task:
-    """blobs: where state is kept; None keeps it in memory only.
-
-    token: unlike any given before for these blobs; it names new segments.
-    segment_rows: the most rows of one segment. lazy: how a lost message store is
-    filled again, see `recovery`; None where none can be lost, and nobody looks. run: what
-    distinguishes a run of the query, None where every task is one. written: records and bytes
-    of the stores as of the last commit of this task.
-    """
-
-    def __init__(
-        self,
-        query: Lowered,
-        blobs: Blobs | None = None,
-        token: str = "",
-        cache: SegmentCache | None = None,
-        segment_rows: int = SEGMENT_ROWS,
-        lazy: bool | None = None,
-        run: str | None = None,
-    ) -> None:
-        self.query = query
-        self.projection = OutputProjection(query)
-        hold = 0 if query.policy is None else query.policy.hold
-        delays = {name: each.delay + hold for name, each in query.streams.items()}
-        idle, clocked = idle_timeouts(query.streams.values()), query.by_clock
-        self.clock = Watermarks(delays, idle, by_clock=clocked)
-        for name, each in query.streams.items():
-            if each.of:  # none of its plans has come to any time yet
-                self.clock.seen[name] = dict.fromkeys(range(len(each.of)), START)
-        self.blobs, self.token = blobs, token
-        state = TaskState(blobs, segment_rows, cache, run)
-        metadata = state.metadata()
-        names = [] if blobs is None or lazy is None else blobs.names()
-        self.recovery = None if lazy is None else recovery(query, metadata, names, lazy)
-        lost_store = None if self.recovery is None else lost(query, metadata, names)
-        self.stores = state.stores(
-            query, metadata if lost_store is None else emptied(metadata, lost_store)
-        )
-        self.pinning = tuple(spec.name for spec in query.stores if spec.pins)
-        self.positions = Positions(tuple(query.streams))
-        self.numbers = Numbers.load(metadata["numbers"]) if "numbers" in metadata else Numbers()
-        self.admitted = 0
-        self.written: tuple[int, int] | None = None
-        if metadata:
-            self.clock.restore(metadata["watermarks"])
-            self.positions.restore(metadata["offsets"])
+class Task(StoredTask):
+    """Takes batches; made as `StoredTask` is."""
 
     def take(
         self,
@@ -164,62 +101,6 @@ class Task:
         return self._output(
             [self.projection.project(emitted)], replayed_rows, *admitted_rows.values()
         )
-
-    def commit(self) -> None:
-        """Write the stores' changes and the checkpoint metadata into the blobs."""
-        if self.blobs is None:
-            return
-        ttl = self.stores.ttl
-        if ttl is not None:
-            ttl.snapshot()
-        indexes = {name: self._flush(store) for name, store in self.stores.named.items()}
-        self.written = _sizes(indexes)
-        metadata = {
-            "version": VERSION,
-            "watermarks": self.clock.to_json(),
-            "watermark": self.stores.watermark,
-            "pending": self.stores.pending,
-            "last_input": self.stores.last_input,
-            "offsets": self.positions.to_json(),
-            "recovery": None if self.recovery is None else asdict(self.recovery),
-            "ttl": None if ttl is None else ttl.to_json(),
-            "stores": indexes,
-        }
-        if any(each.numbered for each in self.query.inputs):
-            metadata["numbers"] = self.numbers.to_json()
-        self.blobs.put(METADATA, json.dumps(metadata).encode())
-
-    def _flush(self, store: Store) -> IndexJson:
-        inner = store.inner if isinstance(store, TtlStoreBase) else store
-        assert isinstance(inner, SegmentStore)
-        return inner.flush(self.token)
-
-    def read(self, positions: Mapping[str, Mapping[int, int]]) -> None:
-        """Note the greatest positions read by stream and partition, also of refused rows."""
-        for stream, read in positions.items():
-            self.positions.note(stream, read)
-
-    def missing(self) -> pl.DataFrame | None:
-        """Positions of the lost messages that are not put back; None: nothing was lost."""
-        return None if self.recovery is None else self.recovery.missing(self.stores)
-
-    def complete_stores(self) -> Stores:
-        """The stores, for state queries; Incomplete while lost messages are not all restored."""
-        missing = self.missing()
-        if missing is not None and len(missing):
-            raise incomplete(self.query, missing)
-        return self.stores
-
-    def replay_from(self, stream: str, pushed: int) -> dict[int, int]:
-        """By partition of a stream, the position that a replay has to begin at.
-
-        pushed: its rows so far, where it declares no OFFSET.
-        """
-        if self.query.streams[stream].offset is None:
-            return {0: pushed}
-        after = {part: seq + 1 for part, seq in self.positions.of(stream).items()}
-        missing = self.missing()
-        return after if missing is None else {**after, **first_positions(missing)}
 
     def output_watermark(self) -> int:
         """The watermark of its results."""
@@ -318,8 +199,3 @@ class Task:
             ),
             sum(each.replayed for each in admitted),
         )
-
-
-def _sizes(indexes: Mapping[str, IndexJson]) -> tuple[int, int]:
-    segments = [segment for index in indexes.values() for segment in index["segments"]]
-    return sum(each["rows"] for each in segments), sum(each["bytes"] for each in segments)

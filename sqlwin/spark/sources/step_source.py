@@ -22,7 +22,7 @@ from pathlib import Path
 import polars as pl
 
 from sqlwin.runtime.files.atomic_files import replaced
-from sqlwin.runtime.formats.values import as_texts
+from sqlwin.runtime.formats.presented import as_texts
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from sqlwin.aggregates import Signature, Types, signature
 from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError
 from sqlwin.functions.core.entry import Function, Overload
-from sqlwin.functions.core.signatures import Pattern
 from sqlwin.functions.core.signatures import Signature as Of
+from sqlwin.functions.core.type_patterns import Pattern
 from sqlwin.functions.table import find
 from sqlwin.python_functions import PythonFunction, UserFunction
 from sqlwin.schema import type_name

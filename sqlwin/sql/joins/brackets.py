@@ -22,7 +22,7 @@ from sqlwin.sql.text.conditions import both
 from sqlwin.sql.windows.policies import passing
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Bind, Known
+    from sqlwin.sql.sources.known import Bind, Known
 
 INNER = ("JOIN", "INNER JOIN", "CROSS JOIN", ",")
 

@@ -14,8 +14,9 @@ from sqlwin.plan.properties.facts import join_of, streams_of
 from sqlwin.policies import Policy
 from sqlwin.sql.joins.kinds import join_type
 from sqlwin.sql.joins.stays import LEGAL
-from sqlwin.sql.relations.relation import INSTANT, Relation
-from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.relations.event_times import INSTANT
+from sqlwin.sql.relations.relation import Relation
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import policy
 from sqlwin.sql.windows.window import of_spec

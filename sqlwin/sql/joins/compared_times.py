@@ -14,7 +14,8 @@ from sqlwin.plan.ir.nodes import Scan
 from sqlwin.plan.properties.processing_time import is_clock
 from sqlwin.plan.properties.times import preferred
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.relations.relation import Relation, candidates, timed_as_clock
+from sqlwin.sql.relations.event_times import candidates, timed_as_clock
+from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.sources.derived import timed_as
 from sqlwin.sql.text import ast
 

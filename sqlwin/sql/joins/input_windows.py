@@ -16,7 +16,7 @@ from sqlwin.sql.joins.sessions import Sessioned, sessioned, unbounded
 from sqlwin.sql.joins.slides import Slides, refuse_more, slides
 from sqlwin.sql.joins.stays import Staying, windowless
 from sqlwin.sql.relations.relation import Relation
-from sqlwin.sql.sources.from_clause import event_time, timed
+from sqlwin.sql.sources.event_time import event_time, timed
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
 from sqlwin.windows import Unit

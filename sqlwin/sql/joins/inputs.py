@@ -18,9 +18,12 @@ from sqlwin.sql.joins.last_rows import LastRows
 from sqlwin.sql.joins.sessions import Sessioned
 from sqlwin.sql.joins.slides import Slides
 from sqlwin.sql.joins.stays import Staying, staying
-from sqlwin.sql.relations.relation import JoinSide, Relation, candidates
+from sqlwin.sql.relations.event_times import candidates
+from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
-from sqlwin.sql.sources.from_clause import Bind, Known, of_rows, read, stream_time
+from sqlwin.sql.sources.event_time import stream_time
+from sqlwin.sql.sources.from_clause import of_rows, read
+from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast
 from sqlwin.windows import Unit

@@ -19,16 +19,18 @@ from sqlwin.sql.expressions.scalars import Expr, column, parsed, place
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.joins.asof import nearest_by, version_of
 from sqlwin.sql.joins.changes import by_changes, refuse_more
+from sqlwin.sql.joins.conditions import is_true, on, take
 from sqlwin.sql.joins.inputs import Input, inputs
 from sqlwin.sql.joins.kinds import MIRRORED, join_type, refuse
 from sqlwin.sql.joins.last_rows import alone, is_last, is_now, looked_up
 from sqlwin.sql.joins.plans import Plans
-from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree, is_true, on, take
+from sqlwin.sql.joins.tree import Leaf, Pair, Term, Tree
 from sqlwin.sql.joins.windows import windowed
 from sqlwin.sql.relations.rank_bounds import conjuncts
 from sqlwin.sql.relations.relation import NOWHERE, Relation, nearest
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.sources.from_clause import Bind, Known, refuse_matches
+from sqlwin.sql.sources.from_clause import refuse_matches
+from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.text import ast
 
 _SIGNS: dict[str, type[exp.Binary]] = {

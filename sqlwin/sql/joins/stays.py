@@ -12,7 +12,7 @@ from sqlwin.plan.ir.nodes import StaticScan, Stream
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.sql.joins.last_rows import last_rows_column
 from sqlwin.sql.relations.relation import JoinSide, Relation
-from sqlwin.sql.sources.from_clause import event_time, timed
+from sqlwin.sql.sources.event_time import event_time, timed
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
 from sqlwin.windows import Unit

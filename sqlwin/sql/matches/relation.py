@@ -22,17 +22,12 @@ from sqlwin.sql.relations.items import unique
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.derived import derived
-from sqlwin.sql.sources.from_clause import (
-    Bind,
-    Known,
-    bind_from,
-    event_time,
-    of_rows,
-    ordered,
-    stream_time,
-)
+from sqlwin.sql.sources.event_time import event_time, ordered, stream_time
+from sqlwin.sql.sources.from_clause import bind_from, of_rows
+from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.policies import emits, final, retains
+from sqlwin.sql.windows.policies import final, retains
+from sqlwin.sql.windows.policy_clauses import emits
 
 
 def matched(source: ast.From, given: ast.Policies, known: Known, bind: Bind) -> Relation:

@@ -19,9 +19,10 @@ from sqlwin.plan.properties.processing_time import is_clock
 from sqlwin.schema import TIMESTAMP
 from sqlwin.sql.expressions.calls import AggregateCall, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
-from sqlwin.sql.relations.relation import Relation, candidates, nearest
+from sqlwin.sql.relations.event_times import candidates
+from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.sources.from_clause import ordered
+from sqlwin.sql.sources.event_time import ordered
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time
 

@@ -40,7 +40,7 @@ from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.sources.from_clause import stream_time
+from sqlwin.sql.sources.event_time import stream_time
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import LEGAL, Time, frame_of, measured_along
 from sqlwin.sql.windows.policies import extent_of, final, unending

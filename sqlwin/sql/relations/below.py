@@ -25,7 +25,8 @@ from sqlwin.sql.expressions.scalars import Expr, conjoined, not_null, scalar
 from sqlwin.sql.expressions.trees import copied, rewritten_in_place
 from sqlwin.sql.expressions.widening import widens
 from sqlwin.sql.relations.relation import NOWHERE, Relation, condition
-from sqlwin.sql.relations.scope import EDGES, Scope
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.relations.window_columns import EDGES
 from sqlwin.sql.text import ast
 
 

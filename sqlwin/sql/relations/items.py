@@ -14,7 +14,7 @@ from sqlwin.schema import RESERVED
 from sqlwin.sql.expressions.macros import is_expanded
 from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, spark
 from sqlwin.sql.relations.relation import Relation, nearest
-from sqlwin.sql.relations.scope import ENDS, STRUCTS, is_window_call
+from sqlwin.sql.relations.window_columns import ENDS, STRUCTS, is_window_call
 from sqlwin.sql.text import ast
 
 

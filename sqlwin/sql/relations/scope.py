@@ -9,37 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError, Span
-from sqlwin.functions.never import NEVER
+from sqlwin.errors import QueryError
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place, word
 from sqlwin.sql.expressions.trees import rewritten
-from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
 from sqlwin.sql.relations.relation import Relation, nearest
+from sqlwin.sql.relations.unknown_columns import unknown
+from sqlwin.sql.relations.window_columns import (
+    ENDS,
+    STRUCTS,
+    WINDOW,
+    is_window_call,
+    is_window_time,
+    last_instant,
+    window_edge,
+)
 from sqlwin.sql.text import ast
 
-WINDOW = "__window"
 DONE = "__done"
 """Marks a column of the window operator's output while an expression is rewritten."""
-WINDOW_TIME = "window_time"
-EDGES = ("window_start", "window_end", WINDOW_TIME)
-_KSQL = {"windowstart": "window_start", "windowend": "window_end"}
-_BARE = ("current_time", "localtime", "localtimestamp")
-"""Functions that SQL calls without brackets, and that there are not."""
-STRUCTS = ("window", "session_window")
-_EVENT_TIMES = ("rowtime", "event_time", "proctime", "timestamp")
-"""What Flink, ksqlDB and others call the event time, where no column is called so."""
-_UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
-_CONSTANTS = ("NULL", "NOT", "TRUE", "FALSE", "DISTINCT")
-ENDS = ("start", "end")
 _CONSTRUCTORS = ("ARRAY", "MAP")
-_FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
-NEEDS = "HAVING, or WHERE of a query around that of the window; FROM TUMBLE(…) or HOP(…)"
-_LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
 
 
 @dataclass(frozen=True)
@@ -85,13 +77,13 @@ class Scope:
             return instead_of(node, alias)
         if self.windowed and not node.table and node.name.lower() in STRUCTS:
             return _struct()
-        raise self._unknown(node, run, window_edge(node))
+        raise unknown(self.relation, self.windowed, node, run, window_edge(node))
 
     def _of_window(self, node: Expr, run: ast.Run) -> Expr | None:
         """A column of the window, or its struct; `window_time` of a column that is a window."""
         if not self.windowed:
             timed = is_window_time(node)
-            return _last_instant(self.resolved(node.expressions[0], run)) if timed else None
+            return last_instant(self.resolved(node.expressions[0], run)) if timed else None
         edge = window_edge(node)
         if edge is not None:
             self._qualified(node, run)
@@ -163,69 +155,6 @@ class Scope:
             raise QueryError(message, place(node, run), legal=legal)
         return column(next(iter(meant))) if meant else None
 
-    def _unknown(self, node: exp.Column, run: ast.Run, edge: str | None) -> QueryError:
-        if edge is not None and self.relation.sides:
-            message = f"a join has no {edge}: the windows of its inputs say which rows pair"
-            return QueryError(message, place(node, run), legal="the columns of its inputs")
-        if edge is not None:
-            message = f"{place_text(node)} is known only above a window, in SELECT and HAVING"
-            below = any(self.relation.find(window) for window in STRUCTS)
-            legal = f"{edge} beside window, in the query in FROM" if below else NEEDS
-            return QueryError(message, place(node, run), legal=legal)
-        table, name = _first(node)
-        if name.endswith("()") and is_clock(name.removesuffix("()")):
-            raise QueryError(WINDOWS, place(node, run), legal=WINDOWS_LEGAL)
-        if not table and name.lower() in _BARE:
-            message = f"{name} is not supported: {NEVER[name.lower()]}"
-            raise QueryError(message, place(node, run), legal="CURRENT_TIMESTAMP, CURRENT_DATE")
-        mistake = UnknownColumn(
-            name,
-            self._known(table),
-            place(node, run),
-            self._elsewhere(name, table),
-            self._others(),
-        )
-        compared = isinstance(node.parent, exp.EQ | exp.NEQ | exp.In | exp.Like)
-        if compared and node.arg_key != "this" and not table:
-            mistake.legal += f"; the text '{name}'"
-        return mistake
-
-    def _elsewhere(self, name: str, table: str) -> dict[str, str]:
-        """What other engines call a column that is here, and the other input that has it."""
-        stream, lower = self.relation.stream, name.lower()
-        found = {unit: f"a unit in quotes, '{unit.upper()}'" for unit in _UNITS if unit == lower}
-        if stream is not None and stream.ts is not None:
-            found |= dict.fromkeys(_EVENT_TIMES, f"the event time, {stream.ts}")
-        others = [side.name for side, _ in self.relation.candidates(name)] if table else []
-        return found | ({lower: f"{others[0]}.{name}"} if others else {})
-
-    def _known(self, table: str) -> list[str]:
-        """The columns that were meant, perhaps: of one input of a join, or all."""
-        sides = [side for side in self.relation.sides if side.name.lower() == table.lower()]
-        if sides:
-            return [own for own, _ in sides[0].columns]
-        return [name for name, _, _ in self.relation.columns]
-
-    def _others(self) -> tuple[str, ...]:
-        """What is no column, and may have been meant."""
-        return (*_CONSTANTS, *(EDGES if self.windowed else ()), *(_KSQL if self.windowed else ()))
-
-
-class UnknownColumn(QueryError):
-    """column: as it is written."""
-
-    def __init__(
-        self,
-        column: str,
-        known: list[str],
-        span: Span | None,
-        elsewhere: Mapping[str, str] = MappingProxyType({}),
-        others: Sequence[str] = _CONSTANTS,
-    ) -> None:
-        message = f"unknown column {column}{nearest(column, [*known, *others], elsewhere)}"
-        super().__init__(message, span, legal=", ".join(known))
-        self.column = column
-
 
 def _starred(node: Expr) -> bool:
     whole = isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
@@ -259,56 +188,5 @@ def _field(struct: Expr, names: Sequence[str]) -> Expr:
     return struct
 
 
-def _first(node: exp.Column) -> tuple[str, str]:
-    """The qualifier and the name of a column, whatever fields of it follow."""
-    names = [part.name for part in node.parts]
-    return ("", names[0]) if len(names) == 1 else (names[0], names[1])
-
-
 def _lower(names: Iterable[str]) -> list[str]:
     return [name.lower() for name in names]
-
-
-def place_text(node: exp.Column) -> str:
-    return f"{node.table}.{node.name}" if node.table else node.name
-
-
-def is_window_call(node: Expr) -> bool:
-    """Spark's `window(ts, …)` or `session_window(ts, …)`: a struct of its ends."""
-    return isinstance(node, exp.Anonymous) and node.name.lower() in STRUCTS
-
-
-def is_window_time(node: Expr) -> bool:
-    """Spark's `window_time(window)`."""
-    called = isinstance(node, exp.Anonymous) and node.name.lower() == WINDOW_TIME
-    return called and len(node.expressions) == 1
-
-
-def _last_instant(window: Expr) -> Expr:
-    """Of a column that is a window: its end less a microsecond."""
-    end = exp.Dot(this=window, expression=exp.to_identifier("end", quoted=True))
-    last = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MICROSECOND"))
-    return exp.Paren(this=exp.Sub(this=end, expression=last))
-
-
-def _is_window(node: Expr) -> bool:
-    plain = isinstance(node, exp.Column) and not node.table and node.name.lower() in STRUCTS
-    return plain or is_window_call(node)
-
-
-def window_edge(node: Expr) -> str | None:
-    """The window's column that a node means, None for any other node."""
-    if isinstance(node, exp.Column):
-        if node.table.lower() in STRUCTS and node.name.lower() in ENDS:
-            return f"window_{node.name.lower()}"
-        lower = node.name.lower()
-        return _KSQL.get(lower, lower if lower in EDGES else None)
-    if isinstance(node, exp.Dot) and isinstance(node.this, exp.Anonymous):
-        edge = node.expression.name.lower()
-        return f"window_{edge}" if node.this.name.lower() in STRUCTS and edge in ENDS else None
-    if is_window_time(node):
-        return WINDOW_TIME if _is_window(node.expressions[0]) else None
-    if isinstance(node, exp.Anonymous):
-        function, _, edge = node.name.upper().rpartition("_")
-        return _LEGACY.get(edge) if function in _FUNCTIONS else None
-    return None

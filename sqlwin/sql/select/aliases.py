@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.scalars import Expr, parsed
-from sqlwin.sql.relations.scope import UnknownColumn
+from sqlwin.sql.relations.unknown_columns import UnknownColumn
 from sqlwin.sql.text import ast
 
 

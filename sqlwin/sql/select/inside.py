@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.select.grouping import bare_calls
-from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.select.groups.grouping import bare_calls
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import of_spec
 

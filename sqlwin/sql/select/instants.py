@@ -27,10 +27,11 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.plan.properties.facts import streams_of
 from sqlwin.policies import Late, Policy
 from sqlwin.sql.expressions.scalars import column
-from sqlwin.sql.relations.relation import INSTANT, NOWHERE, Relation
+from sqlwin.sql.relations.event_times import INSTANT
+from sqlwin.sql.relations.relation import NOWHERE, Relation
 from sqlwin.sql.select.pairs import BOUNDED, NOW, pairs, rows_at_instants, unbounded
 from sqlwin.sql.sources.derived import result, timed_as
-from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec, whole
 from sqlwin.windows import Unit

@@ -18,7 +18,7 @@ from sqlwin.sql.expressions.scalars import Expr, column, conjoined
 from sqlwin.sql.relations.relation import NOWHERE, Relation
 from sqlwin.sql.select.windowed import windowed
 from sqlwin.sql.sources.derived import result, timed_as
-from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window, of_spec
 from sqlwin.windows import Unit

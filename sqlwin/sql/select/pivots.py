@@ -32,7 +32,7 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import ALIAS, part, quoted
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Bind, Known
+    from sqlwin.sql.sources.known import Bind, Known
 
 
 UNPIVOTED = "unpivoted"

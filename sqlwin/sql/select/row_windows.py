@@ -22,7 +22,8 @@ from sqlwin.sql.expressions.scalars import Expr, expression_type, parsed, place,
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Relation
-from sqlwin.sql.relations.scope import STRUCTS, Scope, is_window_call
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.relations.window_columns import STRUCTS, is_window_call
 from sqlwin.sql.syntax.unnests import in_select
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import quoted

@@ -20,13 +20,14 @@ from sqlglot import exp
 from sqlwin.errors import QueryError, Span
 from sqlwin.plan.properties.changelog import lateness
 from sqlwin.sql.relations.relation import NOWHERE, Relation
-from sqlwin.sql.sources.from_clause import View, of_rows
+from sqlwin.sql.sources.from_clause import of_rows
+from sqlwin.sql.sources.known import View
 from sqlwin.sql.sources.unions import united, width
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import quoted
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Bind, Known
+    from sqlwin.sql.sources.known import Bind, Known
 
 _HAVING = {
     "INTERSECT": "SUM({side}) > 0 AND SUM({side}) < COUNT(*)",

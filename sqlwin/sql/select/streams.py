@@ -21,7 +21,7 @@ from sqlwin.plan.properties.times import delay_in
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.instants import at_slides
 from sqlwin.sql.sources.derived import result, timed_by_itself
-from sqlwin.sql.sources.from_clause import Known
+from sqlwin.sql.sources.known import Known
 from sqlwin.sql.text import ast
 
 Bind = Callable[[ast.Select, Known], Relation]

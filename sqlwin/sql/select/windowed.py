@@ -20,7 +20,7 @@ from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import NOWHERE, Relation
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.select.grouping import bare_calls
+from sqlwin.sql.select.groups.grouping import bare_calls
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import by_order, counted, policy
 from sqlwin.sql.windows.window import Window

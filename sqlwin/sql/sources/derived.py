@@ -27,24 +27,21 @@ from sqlwin.plan.ir.nodes import (
     Stream,
     WindowedRelation,
 )
-from sqlwin.plan.properties.facts import (
-    Stateful,
-    arriving,
-    with_policy,
-)
+from sqlwin.plan.properties.facts import Stateful, arriving, with_policy
 from sqlwin.plan.properties.times import delay_in, join_times, preferred
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.sql.expressions.scalars import column, conjoined, parsed
+from sqlwin.sql.relations.event_times import INSTANT, JOIN_TIME
 from sqlwin.sql.relations.rank_bounds import OpenTop, conjuncts
-from sqlwin.sql.relations.relation import INSTANT, JOIN_TIME, NOWHERE, Relation
+from sqlwin.sql.relations.relation import NOWHERE, Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.ttl import with_ttl
 from sqlwin.windows.joins import AsOf
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Known
+    from sqlwin.sql.sources.known import Known
 
 
 def derived(relation: Relation, known: Known) -> Relation:

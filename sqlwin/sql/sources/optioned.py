@@ -18,7 +18,7 @@ from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Sink
 from sqlwin.plan.options.checks import check
 from sqlwin.plan.options.connectors import SINKS
-from sqlwin.sql.sources import declarations
+from sqlwin.sql.sources.declared import declarations
 from sqlwin.sql.text import ast
 from sqlwin.system.secrets import hidden
 

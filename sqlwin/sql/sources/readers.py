@@ -20,7 +20,7 @@ RELATIONS, DEEP = 1_000, 100
 """That a view reads, however far below; views that stand over each other."""
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Known, View
+    from sqlwin.sql.sources.known import Known, View
 
 
 def read_often(statement: ast.Statement, known: Known) -> frozenset[str]:

@@ -34,7 +34,7 @@ from sqlwin.sql.text import ast
 from sqlwin.windows.group import Whole
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Known
+    from sqlwin.sql.sources.known import Known
 
 _OTHERS = frozenset(("RIGHT", "FULL", "ASOF"))
 """Words of joins that look nothing up."""

@@ -24,7 +24,7 @@ from sqlwin.sql.sources.derived import UNION, stage, timed_by_itself
 from sqlwin.sql.text import ast
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Known
+    from sqlwin.sql.sources.known import Known
 
 
 def united(parts: Sequence[Relation], union: ast.Union, known: Known) -> Relation:

@@ -32,7 +32,7 @@ from sqlwin.sql.windows.window import Window
 from sqlwin.windows.group import Ending
 
 if TYPE_CHECKING:
-    from sqlwin.sql.sources.from_clause import Known
+    from sqlwin.sql.sources.known import Known
 
 ARRAY = "array to unnest"
 """A column of the plan below, and none of the relation."""

@@ -20,8 +20,9 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.ir.nodes import Scan
 from sqlwin.sql.expressions.scalars import Expr, instead_of
 from sqlwin.sql.expressions.trees import rewritten
+from sqlwin.sql.relations.event_times import candidates
 from sqlwin.sql.relations.rank_bounds import OpenTop
-from sqlwin.sql.relations.relation import Relation, candidates
+from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.sources.derived import timed_as
 
 LEGAL = "the stream itself, or ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1 of it"

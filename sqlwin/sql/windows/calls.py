@@ -9,110 +9,20 @@ session in GROUP BY is read here, for its gap is any expression.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from sqlwin.errors import QueryError, Span
+from sqlwin.errors import QueryError
 from sqlwin.sql.syntax.parser import window_call
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, parts
 from sqlwin.sql.windows.sessions import OpenSession, session
-from sqlwin.sql.windows.window import Window, aligned, only_on_update, refused
-from sqlwin.windows.group import GroupWindow
+from sqlwin.sql.windows.window import Window, only_on_update, refused
+from sqlwin.sql.windows.window_functions import ONLY_ON_UPDATE, WINDOW_FUNCTIONS, window_function
 
-ONLY_ON_UPDATE = "emitonlyonupdate"
-"""Flink's name of the place whose argument is TRUE or FALSE."""
-
-Made = Callable[[Mapping[str, ast.Duration], Span], GroupWindow]
-"""From durations, by their places. QueryError for sizes that no window has."""
-
-
-@dataclass(frozen=True)
-class WindowFunction:
-    """places: of its arguments. needed: those that must be given; needs: what to say where one is
-    not. example: of a call. made: the window; None: a session.
-
-    of_table: it stands in FROM. named: places that stand nowhere, but are called by name.
-    """
-
-    places: tuple[str, ...]
-    needed: tuple[str, ...]
-    needs: str
-    example: str
-    made: Made | None = None
-    of_table: bool = True
-    named: tuple[str, ...] = ()
-
-
-def _aligned(given: Mapping[str, ast.Duration], span: Span) -> GroupWindow:
-    if "zone" not in given and all(value.exact is not None for value in given.values()):
-        return aligned({place: value.micros for place, value in given.items()}, span)
-    from sqlwin.sql.windows.calendars import on_calendar
-
-    return on_calendar(given, span)
-
-
-WINDOW_FUNCTIONS = {
-    "tumble": WindowFunction(
-        ("data", "timecol", "size", "offset", "zone"),
-        ("size",),
-        "TUMBLE needs one duration: the size",
-        "TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTE)",
-        _aligned,
-    ),
-    "hop": WindowFunction(
-        ("data", "timecol", "slide", "size", "offset", "zone"),
-        ("slide", "size"),
-        "HOP needs two durations: slide, then size",
-        "HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '10' MINUTE)",
-        _aligned,
-    ),
-    "cumulate": WindowFunction(
-        ("data", "timecol", "step", "size", "offset", "zone", ONLY_ON_UPDATE),
-        ("step", "size"),
-        "CUMULATE needs two durations: step, then the greatest size",
-        "CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
-        _aligned,
-    ),
-    "session": WindowFunction(
-        ("data", "timecol", "gap"),
-        ("gap",),
-        "SESSION needs one gap, and several columns of PARTITION BY stand in brackets",
-        "SESSION(TABLE clicks PARTITION BY (a, b), DESCRIPTOR(ts), INTERVAL '30' MINUTE)",
-        named=("max",),
-    ),
-    "window": WindowFunction(
-        ("data", "timecol", "size", "slide", "offset", "zone"),
-        ("size",),
-        "window needs one duration: the size",
-        "window(ts, '10 minutes'), window(ts, '10 minutes', '1 minute')",
-        _aligned,
-        of_table=False,
-    ),
-    "session_window": WindowFunction(
-        ("data", "timecol", "gap"),
-        ("gap",),
-        "session_window needs one gap",
-        "session_window(ts, '30 minutes')",
-        of_table=False,
-    ),
-}
 _CALLED = re.compile(r"\w+")
 _WINDOW_TIME = re.compile(r"\b(window_time)\s*\(\s*(?:session_)?window\s*\)", re.IGNORECASE)
 _COLUMN = re.compile(r"[\w.`]+")
-
-
-def is_window_function(name: str) -> bool:
-    return name.lower() in WINDOW_FUNCTIONS
-
-
-def table_functions() -> tuple[str, ...]:
-    """Those that stand in FROM."""
-    return tuple(name.upper() for name, each in WINDOW_FUNCTIONS.items() if each.of_table)
-
-
-def _function(call: ast.WindowCall) -> WindowFunction:
-    return WINDOW_FUNCTIONS[call.function.text.lower()]
 
 
 def of_table(call: ast.WindowCall) -> tuple[ast.Argument, Window]:
@@ -173,12 +83,12 @@ def _column(run: ast.Run) -> ast.Name | ast.Run:
 
 
 def _is_session(call: ast.WindowCall) -> bool:
-    return _function(call).made is None
+    return window_function(call).made is None
 
 
 def _placed(call: ast.WindowCall, begin: int) -> dict[str, ast.Argument]:
     """The arguments by their places."""
-    places = _function(call).places[begin:]
+    places = window_function(call).places[begin:]
     given: dict[str, ast.Argument] = {}
     for at, argument in enumerate(call.arguments):
         place = _place(call, argument, at, places)
@@ -190,7 +100,7 @@ def _placed(call: ast.WindowCall, begin: int) -> dict[str, ast.Argument]:
 
 
 def _place(call: ast.WindowCall, argument: ast.Argument, at: int, places: Sequence[str]) -> str:
-    function = _function(call)
+    function = window_function(call)
     if argument.label is None:
         by_value = _place_of_value(argument)
         if by_value is not None and by_value in places:
@@ -218,7 +128,7 @@ def _place_of_value(argument: ast.Argument) -> str | None:
 
 
 def _window(call: ast.WindowCall, given: dict[str, ast.Argument]) -> Window:
-    function = _function(call)
+    function = window_function(call)
     ts = given.pop("timecol", None)
     if ts is None or not isinstance(ts.value, ast.Name):
         what = "gap" if function.made is None else "durations"
@@ -264,4 +174,4 @@ def _duration(call: ast.WindowCall, argument: ast.Argument) -> ast.Duration:
     if isinstance(argument.value, ast.Duration):
         return argument.value
     message = f"{call.function.text.upper()} takes durations here"
-    raise QueryError(message, argument.span, legal=_function(call).example)
+    raise QueryError(message, argument.span, legal=window_function(call).example)

@@ -21,10 +21,11 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.scalars import Expr, parsed, spark, word
 from sqlwin.sql.relations.items import Item
-from sqlwin.sql.relations.scope import is_window_call, is_window_time, window_edge
+from sqlwin.sql.relations.window_columns import is_window_call, is_window_time, window_edge
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.calls import is_window_function, of_group, zoned
+from sqlwin.sql.windows.calls import of_group, zoned
 from sqlwin.sql.windows.window import Window
+from sqlwin.sql.windows.window_functions import is_window_function
 
 _ALIAS = re.compile(r"\s(AS)\s+(\w+)\s*\Z", re.IGNORECASE)
 _WINDOW_CALL = re.compile(r"(\w+)\s*\(", re.IGNORECASE)

@@ -33,7 +33,7 @@ import polars as pl
 from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
-from sqlwin.schema import stacked
+from sqlwin.polars_frames import stacked
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache
 from sqlwin.state.records import (
     accept_gone,

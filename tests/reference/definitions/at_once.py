@@ -9,7 +9,8 @@ import polars as pl
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.schema import EMIT, OP, POSITION, REVISION, ROW_KEY, empty
+from sqlwin.polars_frames import empty
+from sqlwin.schema import EMIT, OP, POSITION, REVISION, ROW_KEY
 from tests.reference.definitions.values import Value, json_array
 from tests.reference.definitions.window import by_position, key_text
 from tests.reference.kernels.rows import Row

@@ -33,22 +33,10 @@ from sqlwin.patterns import (
     Variable,
 )
 from sqlwin.plan.ir.matches import Condition, MatchAggregate, MatchRecognize, Term, type_of
+from sqlwin.polars_frames import empty, polars_schema, polars_type
 from sqlwin.policies import Late, end_of_period
 from sqlwin.runtime.rows.scalars import evaluate
-from sqlwin.schema import (
-    EMIT,
-    OP,
-    PART,
-    POSITION,
-    REVISION,
-    ROW_KEY,
-    SEQ,
-    TS,
-    WEIGHT,
-    empty,
-    polars_schema,
-    polars_type,
-)
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT
 from tests.reference.definitions.retracted import acting, changed, horizon
 from tests.reference.definitions.values import Value, json_array
 from tests.reference.definitions.window import by_position, comparable, key_text, position

@@ -21,7 +21,8 @@ from sqlwin.instants import END, format_instant
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.store_spec import StoreSpec
-from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS, empty
+from sqlwin.polars_frames import empty
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS
 from tests.reference.definitions.values import json_array
 from tests.reference.definitions.window import key_text
 from tests.reference.kernels.rows import Row

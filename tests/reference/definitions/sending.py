@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
-from sqlwin.schema import PART, SEQ, empty
+from sqlwin.polars_frames import empty
+from sqlwin.schema import PART, SEQ
 from tests.reference.definitions.book import Book
 from tests.reference.definitions.emitted import Emitted
 from tests.reference.definitions.families import Families

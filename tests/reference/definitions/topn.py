@@ -26,20 +26,9 @@ import polars as pl
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.polars_frames import empty
 from sqlwin.policies import Early, Policy
-from sqlwin.schema import (
-    EMIT,
-    OP,
-    PART,
-    POSITION,
-    REVISION,
-    ROW_KEY,
-    SEQ,
-    TS,
-    WEIGHT,
-    Order,
-    empty,
-)
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS, WEIGHT, Order
 from tests.reference.definitions.ranks import places
 from tests.reference.definitions.retracted import acting, changed, effective, horizon
 from tests.reference.definitions.values import json_array

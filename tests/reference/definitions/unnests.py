@@ -13,7 +13,8 @@ from typing import Any
 import polars as pl
 
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
-from sqlwin.schema import OP, REVISION, ROW_KEY, Schema, polars_schema
+from sqlwin.polars_frames import polars_schema
+from sqlwin.schema import OP, REVISION, ROW_KEY, Schema
 
 Row = dict[str, Any]
 

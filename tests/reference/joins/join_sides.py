@@ -19,8 +19,9 @@ from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
-from sqlwin.schema import PART, SEQ, TS, WEIGHT, empty
+from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Unit
 from sqlwin.windows.joins import JoinWindow

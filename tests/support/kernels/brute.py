@@ -20,7 +20,7 @@ from sqlwin.functions.sketches.hll import coupons, of_coupons
 from sqlwin.functions.sketches.kll import of_values, written
 from sqlwin.functions.sketches.theta import hashes, of_hashes
 from sqlwin.kernels.folds import Fold, fold
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 from tests.reference.kernels.exact import double
 
 Row = dict[str, Any]

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Operator
-from sqlwin.schema import PLACE, TS, WEIGHT
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import TS, WEIGHT
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows.frames import Reach
 from tests.support.operators.driving import Defined, Driven, records

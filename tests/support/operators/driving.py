@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from sqlwin.operators.contract import Operator, Stores
-from sqlwin.schema import EMIT, OP, PLACE, REVISION, ROW_KEY
+from sqlwin.polars_frames import PLACE
+from sqlwin.schema import EMIT, OP, REVISION, ROW_KEY
 from sqlwin.state.blobs.blobs import DictBlobs
 from sqlwin.state.contract import Store
 from sqlwin.state.segments.store import SegmentStore

@@ -14,8 +14,9 @@ from sqlwin.kernels.folds import fold
 from sqlwin.operators.contract import DOUBT_PART
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.operator import OverAggregator
+from sqlwin.polars_frames import polars_type
 from sqlwin.policies import Early, Late, Policy
-from sqlwin.schema import PART, POSITION, TS, Order, polars_type
+from sqlwin.schema import PART, POSITION, TS, Order
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude, Frame, Reach

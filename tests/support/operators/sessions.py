@@ -15,8 +15,9 @@ import pyarrow as pa
 from sqlwin.instants import SECOND
 from sqlwin.plan.ir.nodes import Aggregate, Scan, Stream, WindowAggregate
 from sqlwin.plan.ir.statements import Query
+from sqlwin.polars_frames import polars_schema
 from sqlwin.policies import Policy
-from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column, polars_schema
+from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
 from tests.reference.lowering import specified

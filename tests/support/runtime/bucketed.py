@@ -14,11 +14,11 @@ import polars as pl
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.plan.ir.statements import Script
+from sqlwin.polars_frames import stacked
 from sqlwin.runtime.checkpoint.rebuckets import rebucketed
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.tasks.task import Output, Task
-from sqlwin.schema import stacked
 from sqlwin.spark.stages.buckets import bucket_of, cut
 from sqlwin.state.blobs.blobs import DictBlobs
 

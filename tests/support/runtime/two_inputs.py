@@ -18,12 +18,13 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import Stream, column_of
 from sqlwin.plan.ir.statements import Query
+from sqlwin.polars_frames import PLACE
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.lowering.lowered import Lowered
-from sqlwin.schema import EMIT, OP, PART, PLACE, POSITION, REVISION, ROW_KEY, SEQ, TS, Column
+from sqlwin.schema import EMIT, OP, PART, POSITION, REVISION, ROW_KEY, SEQ, TS, Column
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import Layout
 from tests.support.spark.scripts import COLUMNS, tumble

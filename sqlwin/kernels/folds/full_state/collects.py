@@ -28,7 +28,8 @@ from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import chunks, listed
 from sqlwin.kernels.order_statistics.wavelet import previous
 from sqlwin.kernels.ranks import arranged, ranked
-from sqlwin.schema import Order, polars_type
+from sqlwin.polars_frames import polars_type
+from sqlwin.schema import Order
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.full_state.base import OWNER
 from sqlwin.kernels.folds.full_state.collects import Collect, unsigned
 from sqlwin.kernels.gather import listed
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 
 KEYS, ITEMS = "values", "items"
 

@@ -33,7 +33,7 @@ from sqlwin.kernels.gather import listed, opened
 from sqlwin.kernels.order_statistics.digits import Digits, searchable
 from sqlwin.kernels.order_statistics.wavelet import Wavelet
 from sqlwin.kernels.ranks import ranked
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import polars as pl
 from sqlwin.kernels.dyadic import Operation, fold_frames, of_ufunc
 from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.frames import Frames
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 
 OPERATIONS: dict[str, Operation] = {
     "bit_and": of_ufunc(np.bitwise_and, -1),

@@ -24,7 +24,7 @@ from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import among, chunks, listed, lists_of
 from sqlwin.kernels.order_statistics.wavelet import Wavelet
 from sqlwin.kernels.ranks import ranked
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from sqlwin.kernels.dyadic import Array, Operation, fold_frames, of_ufunc
 from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.frames import INT64_MAX, INT64_MIN, Frames
 from sqlwin.kernels.ranks import ranked
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 
 # fmin passes over NaN and maximum keeps it: just the order in which NaN is greatest
 MIN_FLOAT, MAX_FLOAT = of_ufunc(np.fmin, np.nan), of_ufunc(np.maximum, -np.inf)

@@ -44,7 +44,7 @@ from sqlwin.kernels.folds.base import Fold, counted
 from sqlwin.kernels.folds.full_state.quantiles import Quantile
 from sqlwin.kernels.folds.sketches.base import Sketch, of_group
 from sqlwin.kernels.frames import Frames, Mask
-from sqlwin.schema import polars_type
+from sqlwin.polars_frames import polars_type
 
 CENTROIDS, MOST_CENTROIDS = 500, 2**15
 """Where no accuracy is given, and at most: 0.5 MiB."""

@@ -22,9 +22,9 @@ from sqlwin.kernels.columns import constant
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE
+from sqlwin.operators.over.base_sums import stored
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups
 from sqlwin.operators.over.presenting import Presenting
-from sqlwin.operators.over.reading import stored
 from sqlwin.operators.over.recent.rows import RecentRows, Shape
 from sqlwin.operators.over.recent.values import computed
 from sqlwin.schema import EMIT, OP, PART, REVISION, ROW_KEY, SEQ, TS

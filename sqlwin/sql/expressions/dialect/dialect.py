@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import groupby
 from typing import Any, ClassVar
 
 from sqlglot import exp, parser
@@ -29,11 +28,11 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlwin.errors import RunError
 from sqlwin.functions.instants.interval_texts import with_units
-from sqlwin.functions.table import TABLE
 from sqlwin.sql.expressions.dialect import json_aggregates
 from sqlwin.sql.expressions.dialect.arrows import dotted
 from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN, PICKING
-from sqlwin.sql.text.prepared import unquoted
+from sqlwin.sql.expressions.dialect.function_names import by_their_names, row_as_struct, with_unit
+from sqlwin.sql.expressions.dialect.tokens import joined
 
 COMPILED = not str(parser.__file__).endswith(".py")
 """Whether sqlglot's classes are those of the package `sqlglotc`, which no class may extend."""
@@ -47,154 +46,9 @@ def refuse_compiled() -> None:
         )
 
 
-_KEEP_NAMES = (
-    *("PERCENTILE", "QUANTILE", "LISTAGG", "GROUP_CONCAT", "LIST", "MODE", "MEDIAN"),
-    *("STRING_AGG", "COVAR_POP", "COVAR_SAMP", "CORR"),
-    *("APPROX_COUNT_DISTINCT", "APPROX_DISTINCT", "APPROX_PERCENTILE", "PERCENTILE_APPROX"),
-    *("APPROX_QUANTILE", "BIT_AND", "BIT_OR", "BIT_XOR", "SKEWNESS", "KURTOSIS"),
-    *("REGR_COUNT", "REGR_AVGX", "REGR_AVGY", "REGR_SXX", "REGR_SYY", "REGR_SXY"),
-    *("REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "MIN_BY", "MAX_BY"),
-)
-"""Aggregates, whose arguments are read as they are written."""
-_STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 _PIECES = (TokenType.STRING, TokenType.NUMBER)
 _SIGNS = (TokenType.DASH, TokenType.PLUS)
 _NULLS = (exp.IgnoreNulls, exp.RespectNulls)
-
-
-def _doubled(sql: str, start: int, end: int, other: Token) -> bool:
-    """Whether a string and the next are one, with a quote in it; a raw one has none."""
-    return end + 1 == other.start and sql[start] == sql[other.start] == sql[end]
-
-
-def _is_string(token: Token) -> bool:
-    return token.token_type in _STRINGS
-
-
-_SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
-"""Of a number: its type."""
-
-
-def _numbers(tokens: list[Token]) -> list[Token]:
-    """A number with a suffix is one token again, which sqlglot reads as `5::BIGINT`."""
-    made: list[Token] = []
-    for token in tokens:
-        if _is_suffix(token, made[-2:]):
-            made.pop()
-            made[-1].text, made[-1].end = made[-1].text + token.text.upper(), token.end
-        else:
-            made.append(token)
-    return made
-
-
-def _is_suffix(token: Token, before: list[Token]) -> bool:
-    if token.text.upper() not in _SUFFIXES or len(before) < 2:
-        return False
-    number, colons = before
-    beside = number.token_type == TokenType.NUMBER and colons.token_type == TokenType.DCOLON
-    return beside and colons.start == token.start
-
-
-_NAME = re.compile(r"\s*(?:\w+|`(?:[^`]|``)+`)(?:\.(?:\w+|`(?:[^`]|``)+`))*\s*")
-_NO_NAME = (TokenType.ALIAS, TokenType.COLON)
-"""Before IDENTIFIER(…): what a name of a column or function does not follow."""
-
-
-def _names(tokens: list[Token]) -> list[Token]:
-    """`IDENTIFIER('a' || 'b')` is the name `ab`; `X 'ff'` is one token, as without the space."""
-    made: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        end, text = _constant_name(tokens, at)
-        if text and not (made and made[-1].token_type in _NO_NAME):
-            made += _placed(Spark().tokenize(text), tokens[at], tokens[end - 1])
-            at = end
-            continue
-        token = tokens[at]
-        if token.token_type == TokenType.STRING and made and _is_x(made[-1]):
-            token.token_type, token.start = TokenType.HEX_STRING, made.pop().start
-        made.append(token)
-        at += 1
-    return made
-
-
-def _constant_name(tokens: list[Token], at: int) -> tuple[int, str]:
-    """Behind IDENTIFIER(…), and its text; empty where it is none."""
-    if tokens[at].token_type != TokenType.VAR or tokens[at].text.upper() != "IDENTIFIER":
-        return at, ""
-    rest = tokens[at + 1 :]
-    end = next((i for i, t in enumerate(rest) if t.token_type == TokenType.R_PAREN), 0)
-    inner = rest[1:end]
-    opened = bool(inner) and rest[0].token_type == TokenType.L_PAREN
-    strings, between = inner[::2], {token.token_type for token in inner[1::2]}
-    known = all(map(_is_string, strings)) and between <= {TokenType.DPIPE} and len(inner) % 2
-    text = "".join(token.text for token in strings)
-    return at + end + 2, text if opened and known and _NAME.fullmatch(text) else ""
-
-
-def _placed(tokens: list[Token], first: Token, last: Token) -> list[Token]:
-    """Tokens that stand for those from the first to the last."""
-    for token in tokens:
-        token.line, token.col, token.start, token.end = first.line, last.col, first.start, last.end
-    return tokens
-
-
-def _is_x(token: Token) -> bool:
-    return token.token_type == TokenType.VAR and token.text in ("x", "X")
-
-
-def _one(sql: str, strings: list[Token]) -> Token:
-    """Strings side by side are one; a quote that is doubled opens no other."""
-    pieces: list[tuple[int, int]] = []
-    for token in strings:
-        if pieces and _doubled(sql, *pieces[-1], token):
-            pieces[-1] = (pieces[-1][0], token.end)
-        else:
-            pieces.append((token.start, token.end))
-    one = strings[0]
-    one.token_type, one.end = TokenType.STRING, strings[-1].end
-    one.text = "".join(unquoted(sql[start : end + 1]) for start, end in pieces)
-    return one
-
-
-_GRAMMAR = (*("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITION", "OVERLAY"),)
-"""Functions of the table whose arguments have words between them."""
-_WITH_UNIT = (
-    *("DATEADD", "DATE_ADD", "TIMESTAMPADD", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"),
-    *("TIMESTAMPDIFF",),
-)
-"""Functions whose first argument of three is a unit, and no column."""
-
-
-_UNKNOWN = (
-    *("ARRAY_HAS", "ARRAY_INTERSECTION", "ARRAY_LENGTH", "CHARINDEX", "DATE_TO_DATE_STR"),
-    *("GET_BIT", "IIF", "LAST_DAY_OF_MONTH", "STRPOS", "STR_POSITION", "TIMESTAMP_LTZ"),
-    *("TIME_TO_TIME_STR", "TO_HEX", "TRUNCATE", "TS_OR_DS_TO_DATE_STR"),
-)
-"""Functions of other databases that sqlglot makes one of Spark's of; Spark refuses them."""
-
-
-def _others(known: dict[str, Any]) -> dict[str, Any]:
-    """Less those that sqlglot would make another function of."""
-    own = {name for name in known if name.lower() in TABLE and name not in _GRAMMAR}
-    excluded = own | {*_KEEP_NAMES, *_UNKNOWN}
-    return {name: parse for name, parse in known.items() if name not in excluded}
-
-
-def _with_unit(call: exp.Expr | None) -> exp.Expr | None:
-    if not isinstance(call, exp.Anonymous) or call.name.upper() not in _WITH_UNIT:
-        return call
-    first = call.expressions[0] if len(call.expressions) == 3 else None
-    if isinstance(first, exp.Column) and not first.args.get("table"):
-        first.replace(exp.Var(this=first.name.upper()))
-    return call
-
-
-def _row(call: exp.Expr | None) -> exp.Expr | None:
-    """Flink's `ROW(a, b)` is Spark's `STRUCT(a, b)`."""
-    if isinstance(call, exp.Anonymous) and call.name.upper() == "ROW":
-        call.set("this", "STRUCT")
-    return call
 
 
 def _positive(inner: exp.Expr | None) -> exp.Expr | None:
@@ -214,16 +68,12 @@ class SqlwinSpark(Spark):
         }
 
         def tokenize(self, sql: str) -> list[Token]:
-            made: list[Token] = []
-            for string, tokens in groupby(super().tokenize(sql), _is_string):
-                found = list(tokens)
-                made += [_one(sql, found)] if string else found
-            return dotted(_names(_numbers(made)))
+            return dotted(joined(sql, super().tokenize(sql)))
 
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
-        FUNCTIONS: ClassVar = {**_others(SparkParser.FUNCTIONS), **PICKING}
-        FUNCTION_PARSERS: ClassVar = _others(
+        FUNCTIONS: ClassVar = {**by_their_names(SparkParser.FUNCTIONS), **PICKING}
+        FUNCTION_PARSERS: ClassVar = by_their_names(
             {
                 **SparkParser.FUNCTION_PARSERS,
                 "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"],
@@ -257,7 +107,7 @@ class SqlwinSpark(Spark):
             return super()._parse_column_ops(this)
 
         def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
-            return _row(_with_unit(super()._parse_function_call(*args, **options)))
+            return row_as_struct(with_unit(super()._parse_function_call(*args, **options)))
 
         def _parse_interval(
             self, require_interval: bool = True, parse_function_unit: bool = True

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.select.grouping import bare_calls
-from sqlwin.sql.select.one_rank import one_rank, with_over
+from sqlwin.sql.select.groups.grouping import bare_calls
+from sqlwin.sql.select.over.one_rank import one_rank, with_over
 from sqlwin.sql.text import ast
 
 

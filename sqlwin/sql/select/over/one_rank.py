@@ -16,10 +16,10 @@ from sqlwin.sql.expressions.analytic_functions import RANKS
 from sqlwin.sql.expressions.calls import AggregateCall, call_at
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.over.clauses import named_windows, opened
-from sqlwin.sql.relations.scope import window_edge
-from sqlwin.sql.select.grouping import is_grouping
+from sqlwin.sql.relations.window_columns import window_edge
+from sqlwin.sql.select.groups.grouping import is_grouping
 from sqlwin.sql.text import ast
-from sqlwin.sql.windows.calls import is_window_function
+from sqlwin.sql.windows.window_functions import is_window_function
 
 _CALL = re.compile(r"(\w+)\s*\(")
 

@@ -19,8 +19,8 @@ from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.select.grouping_sets import grouping_sets
-from sqlwin.sql.select.keys import aliases, listed
+from sqlwin.sql.select.groups.grouping_sets import grouping_sets
+from sqlwin.sql.select.groups.keys import aliases, listed
 from sqlwin.sql.sources.derived import timed_as
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window

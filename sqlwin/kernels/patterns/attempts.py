@@ -1,16 +1,9 @@
 """Matching a pattern from one row on: the first match in the order that SQL prefers.
 
-A pattern is compiled to a program of a few instructions, which a loop runs with a stack of
-alternatives: what is preferred goes on, the other waits. So the first end that is reached is the
-match: earlier alternatives before later ones, greedy quantifiers with more rows before fewer.
-
-    row v        the next row is mapped to variable v, if it fulfils its condition
-    split a b    a is tried before b
-    loop a b     likewise; b alone, once a round has taken no row
-    jump a
-    took a       goes on if a row was taken since the loop at a
-    start        goes on only at the first row of a partition
-    end
+A pattern is compiled to a program of a few instructions (`programs`), which a loop runs with a
+stack of alternatives: what is preferred goes on, the other waits. So the first end that is reached
+is the match: earlier alternatives before later ones, greedy quantifiers with more rows before
+fewer.
 
 A condition of rows alone is a column. Any other depends on what was mapped before: the attempt
 yields a `Check` and goes on with its result, so that checks of many attempts are
@@ -19,6 +12,8 @@ unless some condition reads other rows then (`Read`). So an attempt takes no mor
 times places, and times the different rows that conditions read: of `(a+)+ b` with SUM(a.x) these
 are the same however the rounds are cut; of `(a | b)+` with SUM(a.x) each choice is another sum.
 
+>>> from sqlwin.kernels.patterns.paths import mapped
+>>> from sqlwin.kernels.patterns.programs import program
 >>> from sqlwin.patterns import Repeat, Sequence, Variable
 >>> pattern = Sequence((Variable("a"), Repeat(Variable("b"), 0, None), Variable("c")))
 >>> flags = {"a": [1, 0, 0, 0], "b": [0, 1, 1, 1], "c": [0, 0, 1, 0]}
@@ -29,27 +24,12 @@ are the same however the rounds are cut; of `(a | b)+` with SUM(a.x) each choice
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlwin.patterns import Choice, Excluded, Pattern, Repeat, Start, Variable, shortest
-from sqlwin.patterns import Sequence as InOrder
-
-ROW, SPLIT, LOOP, JUMP, STOP, START, TOOK = range(7)
-Program = tuple[tuple[Any, ...], ...]
-
-
-class Mapped(NamedTuple):
-    """A row that is mapped to a variable, behind the rows before it. hidden: by an exclusion."""
-
-    before: Any
-    name: str
-    hidden: bool = False
-
-
-Path = Mapped | None
-"""What rows are mapped to, the last first."""
+from sqlwin.kernels.patterns.paths import Mapped, Path
+from sqlwin.kernels.patterns.programs import JUMP, LOOP, ROW, START, STOP, TOOK, Program
 
 
 @dataclass(frozen=True)
@@ -116,69 +96,6 @@ class Found:
 
 
 Attempt = Generator[Check, bool, Found]
-
-
-def program(pattern: Pattern) -> Program:
-    made: list[tuple[Any, ...]] = []
-    _compile(pattern, made)
-    return (*made, (STOP,))
-
-
-def _compile(pattern: Pattern, made: list[tuple[Any, ...]], hidden: bool = False) -> None:
-    if isinstance(pattern, Variable):
-        made.append((ROW, pattern.name, hidden))
-    elif isinstance(pattern, Start):
-        made.append((START,))
-    elif isinstance(pattern, Excluded):
-        _compile(pattern.part, made, hidden=True)
-    elif isinstance(pattern, InOrder):
-        for part in pattern.parts:
-            _compile(part, made, hidden)
-    elif isinstance(pattern, Choice):
-        _compile_choice(pattern.parts, made, hidden)
-    else:
-        _compile_repeat(pattern, made, hidden)
-
-
-def _compile_choice(parts: Sequence[Pattern], made: list[tuple[Any, ...]], hidden: bool) -> None:
-    first, *others = parts
-    if not others:
-        _compile(first, made, hidden)
-        return
-    split = len(made)
-    made.append(())
-    _compile(first, made, hidden)
-    jump = len(made)
-    made.append(())
-    made[split] = (SPLIT, split + 1, len(made))
-    _compile_choice(others, made, hidden)
-    made[jump] = (JUMP, len(made))
-
-
-def _compile_repeat(repeat: Repeat, made: list[tuple[Any, ...]], hidden: bool) -> None:
-    for _ in range(repeat.least):
-        _compile(repeat.part, made, hidden)
-    if repeat.most is None:
-        head = len(made)
-        made.append(())
-        _compile(repeat.part, made, hidden)
-        made.append((JUMP, head))
-        kind = LOOP if shortest(repeat.part) == 0 else SPLIT
-        made[head] = (kind, *_ordered(head + 1, len(made), repeat.reluctant))
-        return
-    kind, heads = LOOP if shortest(repeat.part) == 0 else SPLIT, []
-    for _ in range(repeat.most - repeat.least):
-        heads.append(len(made))
-        made.append(())
-        _compile(repeat.part, made, hidden)
-        if kind == LOOP:
-            made.append((TOOK, heads[-1]))
-    for head in heads:
-        made[head] = (kind, *_ordered(head + 1, len(made), repeat.reluctant))
-
-
-def _ordered(inside: int, behind: int, reluctant: bool) -> tuple[int, int]:
-    return (behind, inside) if reluctant else (inside, behind)
 
 
 def attempt(
@@ -263,34 +180,3 @@ def answered(made: Attempt) -> Found:
         found: Found = stopped.value
         return found
     raise ValueError(f"nobody evaluates {check}")
-
-
-def mapped(path: Path) -> list[str]:
-    """Variables, by rows from the first."""
-    made = []
-    while path is not None:
-        made.append(path.name)
-        path = path.before
-    return made[::-1]
-
-
-Takes = Callable[[str], bool]
-"""Whether rows of a variable are meant."""
-
-
-def row_from_last(path: Path, row: int, takes: Takes, offset: int) -> int | None:
-    """The row that is `offset` rows that are meant before the last; row: the last of the path."""
-    while path is not None:
-        if takes(path.name):
-            if offset == 0:
-                return row
-            offset -= 1
-        path, row = path.before, row - 1
-    return None
-
-
-def row_from_first(path: Path, row: int, takes: Takes, offset: int) -> int | None:
-    names = mapped(path)
-    first = row - len(names) + 1
-    own = [first + at for at, name in enumerate(names) if takes(name)]
-    return own[offset] if offset < len(own) else None

@@ -11,9 +11,10 @@ from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.relations.items import Item
-from sqlwin.sql.relations.scope import WINDOW, Scope
-from sqlwin.sql.select.grouping import Grouping
-from sqlwin.sql.select.grouping_sets import Keys
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.relations.window_columns import WINDOW
+from sqlwin.sql.select.groups.grouping import Grouping
+from sqlwin.sql.select.groups.grouping_sets import Keys
 from sqlwin.sql.text import ast
 
 MOST_KEYS = 63

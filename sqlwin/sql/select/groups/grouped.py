@@ -24,10 +24,12 @@ from sqlwin.sql.over.ranks import Output, Ranks, refuse_filtered
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Base, Columns, Relation
-from sqlwin.sql.relations.scope import WINDOW, Scope
-from sqlwin.sql.select.grouping import Grouping, bare_calls
-from sqlwin.sql.select.grouping_sets import grouping_sets
-from sqlwin.sql.select.keys import aliases, key_sets, keys
+from sqlwin.sql.relations.scope import Scope
+from sqlwin.sql.relations.window_columns import WINDOW
+from sqlwin.sql.select.groups.checks import check_session, check_sliding, refuse_sets
+from sqlwin.sql.select.groups.grouping import Grouping, bare_calls
+from sqlwin.sql.select.groups.grouping_sets import grouping_sets
+from sqlwin.sql.select.groups.keys import aliases, key_sets, keys
 from sqlwin.sql.sources.from_clause import filtering, narrowed
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.discarding import BARE, RANKED, discarding, refuse_discarding
@@ -66,15 +68,15 @@ def grouped(
     # A tuple window counts messages before WHERE, so there it stays out of the Filter.
     below = relation if window.counts else narrowed(relation, select.where, _WHERE)
     sets = grouping_sets(group)
-    _refuse_sets(window, group, sets is not None)
+    refuse_sets(window, group, sets is not None)
     scope = Scope(relation, windowed=bool(window.edges))
     rows = ungrouped(select, window, items, group)
     grouping = Grouping(Below(below), scope, window.edges, sets is not None, rows)
     partition = keys(grouping, window.partition, items)
     named = keys(grouping, group if sets is None else [run for one in sets for run in one], items)
-    _check_sliding(window, select, partition, named)
+    check_sliding(window, select, partition, named)
     partition = named if window.keyed else partition
-    _check_session(window, select, partition, named)
+    check_session(window, select, partition, named)
     stream = relation.stream
     assert stream is not None
     if rows and select.policies.retain_rows is not None:
@@ -187,38 +189,6 @@ def _having(grouping: Grouping, select: ast.Select, items: Sequence[Item]) -> Ex
     tree = parsed(select.having)
     scope = replace(grouping.scope, aliases=aliases(grouping.scope, items, select.having, tree))
     return grouping.above(scope.resolved(tree, select.having), select.having, None)
-
-
-def _check_sliding(
-    window: Window, select: ast.Select, partition: list[str], named: list[str]
-) -> None:
-    """A sliding tuple window belongs to one partition; other keys would cut it."""
-    if window.group is None and window.counts and set(partition) != set(named) and named:
-        message = "a sliding window in ROWS is grouped by its PARTITION BY and nothing else"
-        names = ", ".join(partition) or "nothing"
-        span = select.group[-1].span
-        raise QueryError(message, span, legal=f"PARTITION BY what GROUP BY names; it has {names}")
-
-
-def _check_session(
-    window: Window, select: ast.Select, partition: list[str], named: list[str]
-) -> None:
-    """Sessions of two users that happen to agree are two windows, not one."""
-    lacking = [
-        run for run, name in zip(window.partition, partition, strict=False) if name not in named
-    ]
-    if window.session is not None and select.group and lacking:
-        lacking_names = ", ".join(run.original for run in lacking)
-        message = f"GROUP BY lacks {lacking_names}, by which the sessions are split"
-        legal = f"GROUP BY {lacking_names}, …; or no GROUP BY"
-        raise QueryError(message, select.group[-1].span, legal=legal)
-
-
-def _refuse_sets(window: Window, group: Sequence[ast.Run], given: bool) -> None:
-    if given and window.group is None:
-        message = "a window of each row is of that row's keys, and has no GROUPING SETS"
-        legal = "TUMBLE, HOP, CUMULATE, SESSION, ADVANCE BY n ROWS, or a query for each set"
-        raise QueryError(message, group[-1].span, legal=legal)
 
 
 def _operator(grouping: Grouping, operator: Operator) -> Base:

@@ -5,15 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
-import pyarrow as pa
-
-from sqlwin.durations import LEGAL as DURATIONS
-from sqlwin.durations import micros
 from sqlwin.errors import QueryError, Span
 from sqlwin.functions.core.session_zone import session_zone
-from sqlwin.functions.elsewhere import TYPES
 from sqlwin.plan.ir.nodes import Scalar, Stream
 from sqlwin.plan.ir.statements import Sink
 from sqlwin.plan.options.checks import check as check_options
@@ -27,37 +21,20 @@ from sqlwin.plan.options.connectors import (
     connector_of,
 )
 from sqlwin.plan.options.tuning import RELOAD
-from sqlwin.plan.properties.processing_time import clock_columns
-from sqlwin.schema import (
-    CHANGELOG_NAMES,
-    RESERVED,
-    TIMESTAMP,
-    Column,
-    Schema,
-    type_name,
-    type_named,
-    type_names,
-)
+from sqlwin.schema import CHANGELOG_NAMES, RESERVED, Column, Schema
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, scalar
 from sqlwin.sql.expressions.volatile import clock_in, is_proctime
-from sqlwin.sql.relations.relation import nearest, of_stream
+from sqlwin.sql.relations.relation import of_stream
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
-from sqlwin.sql.sources.nested_types import nested_type
+from sqlwin.sql.sources.declared.column_types import column_type
+from sqlwin.sql.sources.declared.marks import offset_column, position, watermark
 from sqlwin.sql.syntax.declarations import unbucketed
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.prepared import QUOTED, unquoted
 from sqlwin.system.secrets import hidden
 
-_TYPE = re.compile(r"(\w+)\s*(?:\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\))?\s*(.*)\Z", re.DOTALL)
-_ZONE = re.compile(r"WITH\s+(LOCAL\s+)?TIME\s+ZONE\b", re.IGNORECASE)
-_TAIL = re.compile(
-    rf"(PRECISION|NOT\s+NULL|NULL|PRIMARY\s+KEY|COMMENT\s+(?:{QUOTED})|\s)*\Z", re.IGNORECASE
-)
 _PROCTIME = re.compile(r"\s*PROCTIME\s*\(\s*\)\s*", re.IGNORECASE)
-_DELAY = re.compile(r"\s*(\w+|`(?:[^`]|``)+`)\s*(?:-\s*(.*))?\Z", re.DOTALL)
-_INTERVAL = re.compile(r"(?:INTERVAL\s+)?(?:'([^']*)'|(\d+))\s*(\w+)?\s*\Z", re.IGNORECASE)
 
 
 def is_static(created: ast.CreateStream) -> bool:
@@ -99,7 +76,7 @@ def as_sink(created: ast.CreateStream) -> ast.CreateSink:
 
 
 def stream(created: ast.CreateStream) -> Stream:
-    created = _offset_column(created)
+    created = offset_column(created)
     kind = "table" if is_static(created) else "stream"
     options = dict(created.options)
     check_options(
@@ -120,8 +97,8 @@ def stream(created: ast.CreateStream) -> Stream:
     if PARTITIONED in options:
         _check_partitions(f"{kind} {made.name}", options, columns, created.places, created.span)
     made = _computed(made, created.columns)
-    ts, delay = _watermark(created, made)
-    offset, trusted = _position(created, made)
+    ts, delay = watermark(created, made)
+    offset, trusted = position(created, made)
     made = replace(made, ts=ts, delay=delay, offset=offset, trusted=trusted)
     return with_changelog(created, made)
 
@@ -174,59 +151,6 @@ def _distinct(columns: Sequence[ast.ColumnDef]) -> None:
         seen.add(column.name.text.lower())
 
 
-def column_type(column: ast.ColumnDef) -> pa.DataType:
-    assert column.type is not None
-    written = column.type
-    nested = nested_type(written)
-    if nested is not None:
-        return nested
-    read = _TYPE.match(written.original)
-    legal = ", ".join(type_names())
-    if read is None:
-        raise QueryError(f"{written.original} is not a type", written.span, legal=legal)
-    name, precision, scale, rest = read.groups()
-    zoned = _ZONE.match(rest) if name.upper() == "TIMESTAMP" else None
-    found = type_named(name)
-    if found is not None and pa.types.is_decimal(found) and precision:
-        if not (1 <= int(precision) <= 38 and int(scale or 0) <= int(precision)):
-            message = f"{' '.join(written.original.split())} has no such precision and scale"
-            raise QueryError(message, written.span, legal="DECIMAL(p, s), 1 <= p <= 38, s <= p")
-        found = pa.decimal128(int(precision), int(scale or 0))
-    if found is None or not _TAIL.match(rest[zoned.end() :] if zoned else rest):
-        raise _no_type(column, written, name, legal)
-    return found
-
-
-def _no_type(column: ast.ColumnDef, written: ast.Run, name: str, legal: str) -> QueryError:
-    """What follows a column's name is no type: a misspelt one, or something else was meant."""
-    shown = " ".join(written.original.split())
-    if get_close_matches(column.name.text.upper(), ["WATERMARK"], 1):
-        message = f"{column.name.text} {shown} is no watermark, and no column"
-        return QueryError(message, column.name.span, legal="WATERMARK FOR ts AS ts")
-    first, _, rest = shown.partition(" ")
-    if type_named(first) is not None and re.match(r"[^\W\d]\w*\s+\w", rest):
-        message = f"a comma is missing behind {column.name.text} {first}"
-        return QueryError(message, written.span, legal=f"{column.name.text} {first}, {rest}")
-    keyed = {name.lower(): f"{name} PRIMARY KEY"} if rest.upper() == "KEY" else TYPES
-    message = f"{shown} is not a type of a column{nearest(name, type_names(), keyed)}"
-    return QueryError(message, written.span, legal=legal)
-
-
-def _offset_column(created: ast.CreateStream) -> ast.CreateStream:
-    """`offset BIGINT` is a column if there is none called BIGINT and there is such a type."""
-    names = {column.name.text.lower() for column in created.columns}
-    positions, columns = [], list(created.columns)
-    for position in created.positions:
-        called = position.column.text
-        if called.lower() in names or type_named(called) is None:
-            positions.append(position)
-            continue
-        run = ast.Run(called, called, position.column.span)
-        columns.append(ast.ColumnDef(position.word, type=run))
-    columns.sort(key=lambda column: (column.name.span.line, column.name.span.column))
-    return replace(created, columns=tuple(columns), positions=tuple(positions))
-
-
 def _computed(made: Stream, columns: Sequence[ast.ColumnDef]) -> Stream:
     computed: list[tuple[str, Scalar]] = []
     for column in columns:
@@ -249,73 +173,3 @@ def _refuse_clock(tree: Expr, run: ast.Run, column: ast.Name) -> None:
         message = f"a column of a stream that goes by the clock is PROCTIME() alone{other}"
         legal = f"{column.text} AS PROCTIME(), and a column behind it that is computed from it"
         raise QueryError(message, call.span, legal=legal)
-
-
-def _watermark(created: ast.CreateStream, made: Stream) -> tuple[str | None, int]:
-    if not created.watermarks:
-        return None, 0
-    first, *more = created.watermarks
-    if more:
-        raise QueryError(
-            "a stream has one watermark", more[0].column.span, legal="one WATERMARK FOR"
-        )
-    column = _column(made.schema, first.column)
-    if column.name in clock_columns(made):
-        message = f"{column.name} is processing time, of which the clock is the watermark"
-        legal = f"no WATERMARK: DESCRIPTOR({column.name}), ORDER BY {column.name}"
-        raise QueryError(message, first.column.span, legal=legal)
-    if column.type != TIMESTAMP:
-        from sqlwin.sql.relations.as_time import as_time
-
-        message = f"event time must be TIMESTAMP, {column.name} is {type_name(column.type)}"
-        made_time = as_time(column.name, column.type, [each.name for each in made.schema])
-        legal = "a column of TIMESTAMP"
-        if made_time is not None:
-            called, computed = made_time
-            legal = f"{computed}, WATERMARK FOR {called} AS {called}"
-        raise QueryError(message, first.column.span, legal=legal)
-    return column.name, _delay(first, column.name)
-
-
-def _delay(watermark: ast.Watermark, ts: str) -> int:
-    run = watermark.expression
-    legal = f"WATERMARK FOR {ts} AS {ts} - INTERVAL '5' SECOND"
-    read = _DELAY.match(run.original)
-    if read is None or unquoted(read[1]).lower() != ts.lower():
-        message = f"a watermark is {ts}, or {ts} less a duration"
-        raise QueryError(message, run.span, legal=legal)
-    if read[2] is None:
-        return 0
-    interval = _INTERVAL.match(read[2])
-    if interval is None:
-        raise QueryError("a watermark is behind by a duration", run.span, legal=legal)
-    try:
-        text = interval[2] if interval[1] is None else interval[1]
-        delay = micros(text, interval[3])
-    except ValueError as problem:
-        raise QueryError(str(problem), run.span, legal=DURATIONS) from None
-    if delay < 0:
-        raise QueryError("a watermark cannot be ahead of the stream", run.span, legal=legal)
-    return delay
-
-
-def _position(created: ast.CreateStream, made: Stream) -> tuple[str | None, bool]:
-    if not created.positions:
-        return None, False
-    first, *more = created.positions
-    if more:
-        raise QueryError("a stream has one OFFSET", more[0].column.span, legal="OFFSET id")
-    column = _column(made.schema, first.column)
-    if not pa.types.is_integer(column.type):
-        message = f"OFFSET must be an integer column, {column.name} is {type_name(column.type)}"
-        raise QueryError(message, first.column.span, legal="a BIGINT that grows")
-    return column.name, first.trusted
-
-
-def _column(schema: Schema, name: ast.Name) -> Column:
-    known = [column.name for column in schema]
-    for column in schema:
-        if column.name.lower() == name.text.lower():
-            return column
-    message = f"unknown column {name.text}{nearest(name.text, known)}"
-    raise QueryError(message, name.span, legal=", ".join(known))

@@ -12,7 +12,7 @@ from itertools import chain, compress, product
 
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.relations.scope import window_edge
+from sqlwin.sql.relations.window_columns import window_edge
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, part, parts
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.scalars import Expr, parsed
-from sqlwin.sql.select.grouping import bare_calls
+from sqlwin.sql.select.groups.grouping import bare_calls
 from sqlwin.sql.text import ast
 
 

@@ -28,10 +28,10 @@ from sqlglot import exp
 from sqlwin.sql.expressions.calls import call_at, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, spark
 from sqlwin.sql.relations.relation import Relation
-from sqlwin.sql.relations.scope import window_edge
-from sqlwin.sql.select.grouping import is_grouping
-from sqlwin.sql.select.grouping_sets import grouping_sets
-from sqlwin.sql.select.one_rank import of_aggregates, one_rank, window_call, with_over
+from sqlwin.sql.relations.window_columns import window_edge
+from sqlwin.sql.select.groups.grouping import is_grouping
+from sqlwin.sql.select.groups.grouping_sets import grouping_sets
+from sqlwin.sql.select.over.one_rank import of_aggregates, one_rank, window_call, with_over
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import quoted
 

@@ -22,7 +22,8 @@ from sqlwin.sql.expressions.scalars import Expr, column, place, spark, word
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.over.ranks import Ranks
 from sqlwin.sql.relations.below import Below
-from sqlwin.sql.relations.scope import DONE, WINDOW, Scope
+from sqlwin.sql.relations.scope import DONE, Scope
+from sqlwin.sql.relations.window_columns import WINDOW
 from sqlwin.sql.text import ast
 
 NO_EDGE = {
