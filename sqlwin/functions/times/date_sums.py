@@ -15,12 +15,13 @@ import pyarrow.compute as pc
 from sqlwin.functions.casts.times import UTC
 from sqlwin.functions.core.entry import Call, Function, Overload, failing, function, of
 from sqlwin.functions.core.typed import Argument, Refused, Typed
-from sqlwin.functions.core.types import BIGINT, DATE, DOUBLE, INT, is_numeric, name
+from sqlwin.functions.core.types import BIGINT, DATE, INT, is_numeric, name
 from sqlwin.functions.core.vectors import by_value, vector
 from sqlwin.functions.core.widening import implicit
-from sqlwin.functions.instants.calendar import DAY, Ints, civil, month_length, whole_months
+from sqlwin.functions.instants.calendar import DAY, whole_months
 from sqlwin.functions.instants.iso import day_numbers, masked, micros
 from sqlwin.functions.times.made import narrowed
+from sqlwin.functions.times.months_between import MONTHS_BETWEEN
 from sqlwin.schema import TIMESTAMP
 
 _MONTHS = {"YEAR": 12, "QUARTER": 3, "MONTH": 1}
@@ -131,28 +132,6 @@ def _difference(call: Call) -> str:
     return call.filled(f"((epoch_us({{2}}) - epoch_us({{1}})) // {_MICROS[unit]})")
 
 
-@vector("months_between")
-def _months_between(one: pa.Array, other: pa.Array, rounded: pa.Array) -> pa.Array:
-    left, right = micros(one), micros(other)
-    (y1, m1, d1), rest1 = _day_and_seconds(left)
-    (y2, m2, d2), rest2 = _day_and_seconds(right)
-    months = (y1 * 12 + m1 - y2 * 12 - m2).astype(float)
-    last = (d1 == month_length(y1, m1)) & (d2 == month_length(y2, m2))
-    seconds = (d1 - d2) * 86_400 + rest1 - rest2
-    found = np.where((d1 == d2) | last, months, months + seconds / (31 * 86_400))
-    exact = np.asarray(rounded.fill_null(False)) == 0
-    found = np.where(exact, found, np.floor(np.abs(found) * 1e8 + 0.5) / 1e8 * np.sign(found))
-    missing = np.zeros(len(found), bool)
-    for array in (one, other, rounded):
-        missing |= np.asarray(pc.is_null(array))
-    return pa.array(found, DOUBLE, mask=missing)
-
-
-def _day_and_seconds(values: Ints) -> tuple[tuple[Ints, Ints, Ints], Ints]:
-    days_, time = np.divmod(values, DAY)
-    return civil(days_), time // 1_000_000
-
-
 _WEEKDAYS = {
     word: at
     for at, words in enumerate(
@@ -220,12 +199,6 @@ def _date_trunc(call: Call) -> str:
 
 _MONTH_SUM = "CAST({0} + to_months({1}) AS DATE)"
 _ADD_MONTHS = of("(DATE, INT) -> DATE", _MONTH_SUM, fails=True)
-_BETWEEN = "(TIMESTAMP, TIMESTAMP, BOOLEAN) -> DOUBLE"
-
-
-def _rounded(call: Call) -> str:
-    named = _months_between.named([TIMESTAMP, TIMESTAMP, pa.bool_()], DOUBLE)
-    return call.filled(f"{named}({{0}}, {{1}}, true)")
 
 
 def _whole_days(arguments: Sequence[Argument]) -> list[Argument]:
@@ -278,12 +251,7 @@ DATE_SUMS: tuple[Function, ...] = (
         narrowed("(DATE, N) -> DATE", _ADD_MONTHS, None, INT),
         doc="The same day some months later, or the last of that month.",
     ),
-    function(
-        "months_between",
-        of("(TIMESTAMP, TIMESTAMP) -> DOUBLE", _rounded),
-        of(_BETWEEN, _months_between),
-        doc="Months from the second instant to the first, of 31 days each where days differ.",
-    ),
+    MONTHS_BETWEEN,
     function(
         "next_day",
         *_on_date(of("(DATE, STRING) -> DATE", _next_day)),
