@@ -23,12 +23,6 @@ REGRESSIONS = (
 )
 """Of a line through pairs; a DOUBLE."""
 
-_OUT_OF_RANGE = """
-CASE WHEN x BETWEEN 0 AND 32767 THEN CAST(x AS BIGINT) WHEN x IS NOT NULL THEN RAISE_ERROR(CONCAT(
-'[INVALID_BITMAP_POSITION] The 0-indexed bitmap position ', CAST(x AS STRING),
-' is out of bounds. The bitmap has 32768 bits (4096 bytes).')) END
-"""
-
 _SETS: tuple[Signature, ...] = (
     Signature(
         "hll_sketch_agg", (1, 1), results.sketched, "an INT, BIGINT, STRING or BINARY",
@@ -63,7 +57,7 @@ _SETS: tuple[Signature, ...] = (
     Signature(
         "bitmap_construct_agg", (1, 1), results.of_integers, "an integer",
         "BITMAP_CONSTRUCT_AGG(BITMAP_BIT_POSITION(value))", distinct=Distinct.SAME,
-        reads=_OUT_OF_RANGE, nothing=Nothing.NO_BITS,
+        reads="`bitmap position`(x)", nothing=Nothing.NO_BITS,
     ),
     Signature(
         "bitmap_or_agg", (1, 1), results.united, "a BINARY", "BITMAP_OR_AGG(bitmap)",

@@ -13,6 +13,14 @@ def inline_streams(chain: Chain, begun: Callable[[str], bool]) -> list[str]:
     if not own:
         return []
     left = [name for name in own if not begun(name)]
-    waiting = any(not begun(name) for name in chain.tables if name not in own)
-    tables = [name for name in left if name in chain.tables]
-    return tables if waiting else tables + [name for name in left if name not in tables]
+    waiting = {name for name in chain.tables if name not in own and not begun(name)}
+    if not waiting:
+        return left
+    while (
+        behind := {
+            name for table in waiting for name in chain.lookups[table] if name in chain.tables
+        }
+        - waiting
+    ):
+        waiting |= behind
+    return [name for name in left if name in chain.tables and name not in waiting]

@@ -13,7 +13,7 @@ from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.properties.processing_time import by_clock
 from sqlwin.runtime.files.source import decoded
 from sqlwin.runtime.lowering.changes import of_kind
-from sqlwin.runtime.lowering.input_pipelines import prepare_batch
+from sqlwin.runtime.lowering.input_pipelines import of_streams, prepare_batch
 from sqlwin.runtime.rows.conform import Rows, frame_of, unknown_columns
 from sqlwin.runtime.rows.instants import Instant, micros
 from sqlwin.runtime.tasks.task import Output
@@ -56,29 +56,38 @@ class QueryInput(QuerySteps):
 
     def _take_inline(self) -> None:
         """The rows that the query has itself, once: first those of tables; others when the tables
-        that are pushed have rows, for these come before rows of any stream."""
-        for name in inline_streams(self._chain, self._begun):
+        that are pushed have rows, for these come before rows of any stream. Those of several come
+        in one batch, for any of them may look up the others."""
+        names = inline_streams(self._chain, self._begun)
+        if names:
             from sqlwin.runtime.inline.rows import placed
             from sqlwin.runtime.rows.error_stream import no_rejects
 
-            rows = placed(self.stream(name))
-            self._position = self._position.moved(max(1, len(rows)), self._other(name))
-            self.take(name, rows, no_rejects())
+            rows = {name: placed(self.stream(name)) for name in names}
+            for name, own in rows.items():
+                self._position = self._position.moved(max(1, len(own)), self._other(name))
+            self._take(rows, no_rejects())
 
     def _begun(self, name: str) -> bool:
         return self._position.rows_of(self._other(name)) > 0
 
     def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         """Take one batch of a stream that is decoded and has its positions."""
+        self._take({stream: rows}, malformed)
+
+    def _take(self, rows: Mapping[str, pl.DataFrame], malformed: pl.DataFrame) -> None:
         self._check_accepts_input("take")
-        lost, watermark = self._task.missing(), self._task.watermark(stream)
-        has_rows = len(rows) + len(malformed) > 0
+        lost = self._task.missing()
+        watermarks = {stream: self._task.watermark(stream) for stream in rows}
+        has_rows = sum(map(len, rows.values())) + len(malformed) > 0
 
         def step() -> Output:
-            batch = prepare_batch(
-                self._pipelines, stream, rows, watermark, lost, now=self._position.now
+            now = self._position.now
+            batch = of_streams(
+                prepare_batch(self._pipelines, stream, own, watermarks[stream], lost, now=now)
+                for stream, own in rows.items()
             )
-            out = self._task.take(batch.rows, batch.marks, self._position.now, has_rows=has_rows)
+            out = self._task.take(batch.rows, batch.marks, now, has_rows=has_rows)
             self._task.read(batch.read)
             self._error_rows.add(malformed, batch.errors)
             return out
@@ -129,8 +138,9 @@ class QueryInput(QuerySteps):
         if not self._chain.tables:
             return
         streams = [name for name in self._chain.streams if name not in self._chain.tables]
-        begun = [name for name in streams if self._begun(name)]
-        if stream in self._chain.both and self._begun(stream):
+        lookups = self._chain.lookups.get(stream, frozenset())
+        begun = [name for name in (*streams, *sorted(lookups)) if self._begun(name)]
+        if stream in lookups and stream in begun:
             raise InputError(f"{stream} is joined with itself, so its rows come in one push")
         if begun and stream not in streams:
             raise InputError(

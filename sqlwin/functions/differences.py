@@ -17,11 +17,6 @@ DIFFERENCES: tuple[tuple[str, str, str], ...] = (
         "24 hours, the time between, as in frames and joins",
     ),
     (
-        "under a zone: MONTHS_BETWEEN on a day on which clocks are put forward or back",
-        "the time since that day began",
-        "the time that clocks show",
-    ),
-    (
         "BINARY that is no UTF-8, as a STRING",
         "those bytes",
         "raises, in TRY_CAST, too: a STRING is UTF-8; `MAKE_VALID_UTF8(b)`",

@@ -21,7 +21,7 @@ NAMES = {
     """,
     "numbers.bits": """
         &, |, ^, ~, <<, shiftleft, >>, shiftright, >>>, shiftrightunsigned, bit_count, bit_get,
-        getbit, bitmap_bit_position, bitmap_bucket_number, bitmap_count
+        getbit, bitmap_bit_position, bitmap_bucket_number, bitmap_count, bitmap position
     """,
     "sketches.hll_functions": """
         hll_sketch_estimate, hll_union

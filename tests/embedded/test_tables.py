@@ -61,3 +61,36 @@ def test_rows_of_a_table_come_before_any_other() -> None:
         query.push("products", [product("tea", "Cid")])
     query.push("sales", [sale("rice", 2)])
     assert query.results()["maker"].to_pylist() == [None]
+
+
+TWO = """
+CREATE STREAM s (k INT, ts TIMESTAMP, WATERMARK FOR ts AS ts);
+CREATE TABLE t (k INT, a STRING);
+CREATE TABLE u (k INT, b STRING);
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT s.k, a, b FROM s LEFT JOIN (t LEFT JOIN u ON t.k = u.k) ON s.k = t.k",
+        "SELECT t.k, a, b FROM t LEFT JOIN u ON t.k = u.k "
+        "UNION ALL SELECT u.k, a, b FROM u LEFT JOIN t ON t.k = u.k",
+    ],
+)
+def test_a_table_that_a_table_looks_up_comes_before_it(text: str) -> None:
+    query = sqlwin.query(TWO + text)
+    query.push("t", [{"k": 1, "a": "x"}])
+    with pytest.raises(InputError, match="u is a static table: its rows come before the first row"):
+        query.push("u", [{"k": 1, "b": "y"}])
+
+
+def test_tables_joined_in_brackets_with_themselves_come_in_one_push() -> None:
+    text = "SELECT s.k, t.a, r.a AS b FROM s LEFT JOIN (t LEFT JOIN t AS r ON t.k = r.k + 1) "
+    query = sqlwin.query(f"{TWO}{text} ON s.k = t.k")
+    query.push("t", [{"k": 1, "a": "x"}, {"k": 2, "a": "y"}])
+    with pytest.raises(InputError, match="t is joined with itself, so its rows come in one push"):
+        query.push("t", [{"k": 3, "a": "z"}])
+    query.push("s", [{"k": k, "ts": "2024-01-01T00:00:00Z"} for k in (1, 2, 3)])
+    rows = query.results().select(["k", "a", "b"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [(1, "x", None), (2, "y", "x"), (3, None, None)]

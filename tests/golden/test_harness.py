@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -11,6 +13,7 @@ from sqlwin.testing.checks import differences, rewritten
 from sqlwin.testing.difference import difference
 from sqlwin.testing.golden import parse, render
 from sqlwin.testing.outcome import Outcome, StepResult
+from tests.docs import goldens as pages
 from tests.golden import rewrite
 from tests.golden.trace import BEGAN, COLUMNS, trace, untraced
 
@@ -84,6 +87,18 @@ def test_a_golden_whose_query_is_refused_is_reported(
     assert rewrite.main([]) == 1
     said = capsys.readouterr()
     assert said.err.startswith("a_sum is not written: ") and not said.out
+
+
+def test_a_golden_of_a_page_that_is_refused_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = "```golden\ntitle: no such stream\nwhy: it is not declared\n--- query\n"
+    refused += "SELECT a FROM nothing\n--- feed nothing\na\n1\n--- expect\n```\n"
+    page = tmp_path / "page.md"
+    page.write_text(f"# A page\n\n{refused}", "utf-8")
+    assert pages.main([str(page)]) == 1
+    assert "no such stream is not written: " in capsys.readouterr().err
+    assert page.read_text("utf-8") == f"# A page\n\n{refused}"
 
 
 def test_where_only_tables_are_read_nothing_is_said_of_emission() -> None:

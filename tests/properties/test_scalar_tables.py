@@ -29,6 +29,10 @@ QUERIES = (
     "SELECT id, n, m FROM l, LATERAL (SELECT COUNT(*) AS n, MAX(w) AS m FROM r WHERE r.k = l.k) t",
     "SELECT id, n FROM l JOIN (SELECT k, COUNT(*) AS n FROM r GROUP BY k) g ON g.k = l.k",
     "SELECT id, v FROM l LEFT JOIN (SELECT DISTINCT k FROM r) g ON g.k = l.k WHERE g.k IS NULL",
+    "SELECT id, w, y FROM l LEFT JOIN "
+    "(r LEFT JOIN (VALUES (1, 'a'), (2, 'b'), (2, 'c')) AS x(k, y) ON r.k = x.k) ON l.k = r.k",
+    "SELECT id, (SELECT MAX(w) FROM r JOIN (VALUES (1), (2)) AS x(j) ON w >= j WHERE r.k = l.k) "
+    "AS a FROM l",
     "SELECT id, a FROM l, (SELECT MAX(s) AS a FROM (SELECT SUM(w) AS s FROM r GROUP BY k) x) g",
 )
 SMALL = st.one_of(st.none(), st.integers(0, 3))

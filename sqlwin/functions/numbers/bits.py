@@ -17,6 +17,8 @@ from sqlwin.functions.core.vectors import by_value, vector
 
 BUCKET = 32_768
 """Bits of one bitmap."""
+POSITION = "bitmap position"
+"""A function that aggregates call, and no page lists: a bit of a bitmap, or an error of its row."""
 
 
 @vector("shiftleft")
@@ -83,6 +85,15 @@ def _both(symbol: str, how: str, doc: str) -> Function:
     return function(symbol, of("(I, I) -> I", how), doc=doc, before=beside)
 
 
+_OUTSIDE = (
+    "error('[INVALID_BITMAP_POSITION] The 0-indexed bitmap position ' || {0} || "
+    f"' is out of bounds. The bitmap has {BUCKET} bits ({BUCKET // 8} bytes).')"
+)
+_POSITION = (
+    f"CASE WHEN {{0}} BETWEEN 0 AND {BUCKET - 1} THEN {{0}} WHEN {{0}} IS NOT NULL "
+    f"THEN CAST({_OUTSIDE} AS BIGINT) END"
+)
+
 FUNCTIONS: tuple[Function, ...] = (
     function("&", of("(I, I) -> I", "({0} & {1})"), doc="Bits set in both.", before=beside),
     function("|", of("(I, I) -> I", "({0} | {1})"), doc="Bits set in either.", before=beside),
@@ -129,4 +140,5 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(BINARY) -> BIGINT", _bitmap_count, fails=False),
         doc="How many bits of a bitmap are set.",
     ),
+    Function((POSITION,), (of("(BIGINT) -> BIGINT", _POSITION, fails=True),)),
 )

@@ -1,6 +1,7 @@
 """Which functions of instants go by the clocks of the session's zone, and how.
 
-    INSTANT   its value is the same in every zone: UNIX_MICROS(ts), ts + INTERVAL '1' HOUR
+    INSTANT   its value is the same in every zone: UNIX_MICROS(ts), ts + INTERVAL '1' HOUR;
+              or it has the zone itself: MONTHS_BETWEEN(ts, ts2)
     READ      of what clocks show: HOUR(ts), DATE_FORMAT(ts, 'HH:mm')
     KEPT      of what clocks show, and so is the instant that it gives: DATE_TRUNC('DAY', ts)
     MADE      it gives what clocks show, of no instant: MAKE_TIMESTAMP(2024, 3, 10, 2, 30, 0)
@@ -67,7 +68,7 @@ RULES: dict[str, Rule] = {
             current_timestamp timestamp_micros timestamp_millis timestamp_seconds unix_micros
             unix_millis unix_seconds unix_timestamp from_utc_timestamp to_utc_timestamp convert_tz
             format_timestamp parse_timestamp to_date try_to_date to_timestamp try_to_timestamp
-            to_timestamp_ltz to_timestamp_ntz convert_timezone
+            to_timestamp_ltz to_timestamp_ntz convert_timezone months_between
             """
         ),
         Clock.INSTANT,
@@ -76,8 +77,8 @@ RULES: dict[str, Rule] = {
         _names(
             """
             add_months date_format date_sub datediff day dayname dayofweek dayofyear extract hour
-            last_day minute month monthname months_between next_day quarter second timestampdiff
-            to_char trunc weekday weekofyear year
+            last_day minute month monthname next_day quarter second timestampdiff to_char trunc
+            weekday weekofyear year
             """
         ),
         Clock.READ,

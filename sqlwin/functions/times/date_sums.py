@@ -19,11 +19,10 @@ from sqlwin.functions.instants.iso import day_numbers, masked
 from sqlwin.functions.times.date_differences import (
     at_most,
     difference,
-    months_between,
-    rounded,
     whole_days,
 )
 from sqlwin.functions.times.made import narrowed
+from sqlwin.functions.times.months_between import MONTHS_BETWEEN
 from sqlwin.functions.times.truncation import date_trunc, trunc
 from sqlwin.functions.times.units import MICROS, MONTHS, back, instant, no_unit, unit_of
 
@@ -111,7 +110,6 @@ def _weekday(name: str) -> int:
 
 _MONTH_SUM = "CAST({0} + to_months({1}) AS DATE)"
 _ADD_MONTHS = of("(DATE, INT) -> DATE", _MONTH_SUM, fails=True)
-_BETWEEN = "(TIMESTAMP, TIMESTAMP, BOOLEAN) -> DOUBLE"
 
 
 DATE_SUMS: tuple[Function, ...] = (
@@ -155,12 +153,7 @@ DATE_SUMS: tuple[Function, ...] = (
         narrowed("(DATE, N) -> DATE", _ADD_MONTHS, None, INT),
         doc="The same day some months later, or the last of that month.",
     ),
-    function(
-        "months_between",
-        of("(TIMESTAMP, TIMESTAMP) -> DOUBLE", rounded),
-        of(_BETWEEN, months_between),
-        doc="Months from the second instant to the first, of 31 days each where days differ.",
-    ),
+    MONTHS_BETWEEN,
     function(
         "next_day",
         *_on_date(of("(DATE, STRING) -> DATE", _next_day)),

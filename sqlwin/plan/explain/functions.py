@@ -87,7 +87,8 @@ def _room(room: ModuleType) -> Iterator[str]:
     yield ""
     yield "| function | also | takes and gives | |"
     yield "|---|---|---|---|"
-    for function in sorted(room.FUNCTIONS, key=lambda function: function.name):
+    listed = (function for function in room.FUNCTIONS if function.doc)
+    for function in sorted(listed, key=lambda function: function.name):
         also = " ".join(_code(name) for name in function.names[1:])
         signatures = "<br>".join(_few(map(_takes, TABLE[function.name].overloads)))
         yield f"| {_code(function.name)} | {also} | {signatures} | {function.doc} |"

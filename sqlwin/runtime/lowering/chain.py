@@ -21,7 +21,8 @@ import polars as pl
 
 from sqlwin.plan.ir.nodes import Node, Stream
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.facts import plans_of, unnests
+from sqlwin.plan.properties.driving import driving
+from sqlwin.plan.properties.facts import join_of, plans_of, sources_of, unnests
 from sqlwin.runtime.lowering.derived import derived
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.lower import lower
@@ -79,10 +80,16 @@ class Chain:
         return frozenset(name for stage in self.stages for name in stage.tables)
 
     @cached_property
-    def both(self) -> frozenset[str]:
-        """Those of them whose rows are read as a stream's, too: tables joined with themselves."""
-        inputs = (each for stage in self.stages for each in stage.inputs)
-        return self.tables & {each.stream.name for each in inputs if not each.first}
+    def lookups(self) -> dict[str, frozenset[str]]:
+        """Of each of them the names of what looks it up, whose rows come after all of its own; that
+        may be the table itself."""
+        found: dict[str, set[str]] = {name: set() for name in self.tables}
+        for join in (join_of(stage.query.plan) for stage in self.stages):
+            if join is not None and join.static:
+                left = {stream.name for stream in driving(join.left)}
+                for table in sources_of(join.right):
+                    found[table.name] |= left
+        return {name: frozenset(left) for name, left in found.items()}
 
     @cached_property
     def inputs(self) -> tuple[tuple[int, int], ...]:

@@ -22,7 +22,7 @@ from sqlwin.sql.relations.event_times import candidates
 from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.sources.derived import derived, limited, result, timed_as
 from sqlwin.sql.sources.event_time import stream_time
-from sqlwin.sql.sources.from_clause import of_rows, read
+from sqlwin.sql.sources.from_clause import of_rows, once, read
 from sqlwin.sql.sources.known import Bind, Known
 from sqlwin.sql.sources.versions import versions
 from sqlwin.sql.text import ast
@@ -84,7 +84,7 @@ def inputs(
     compared = compared_columns([run for run in runs if run is not None])
     relations = [as_compared(relation, compared) for relation in relations]
     spans = [span_of(each) for each in given]
-    relations[0] = _first(relations, spans[0])
+    relations = _by_themselves(relations, spans[0])
     windowed = [
         staying(r, each, span) if changes else shaped(r, each)
         for r, each, span in zip(relations, given, spans, strict=True)
@@ -142,17 +142,21 @@ def _settled(relation: Relation, join: ast.Join, known: Known) -> Relation:
     return settled(relation, join, known)
 
 
-def _first(relations: Sequence[Relation], span: Span) -> Relation:
+def _by_themselves(relations: Sequence[Relation], span: Span) -> list[Relation]:
     """A static table, before what it is joined to, as a stream of its rows: where that is static,
-    too, or the table has an event time, as a series of instants."""
+    too, or the table has an event time, as a series of instants. It is read once, so where it is
+    joined with itself it is so, too."""
     first, *rest = relations
     if not isinstance(first.base, StaticScan):
-        return first
+        return [first, *rest]
+    table = first.base.stream
     static = all(isinstance(each.base, StaticScan) for each in rest)
-    if not static and first.base.stream.ts is None:
+    if not static and table.ts is None:
         message = f"the static table {first.names[0]} is looked up by what it is joined to"
         raise QueryError(message, span, legal="FROM a stream JOIN the table")
-    return of_rows(first, span)
+    again = StaticScan(replace(once(table), bounded=False))
+    others = [replace(each, base=again) if each.base == first.base else each for each in rest]
+    return [of_rows(first, span), *others]
 
 
 def _unnested(relation: Relation, source: ast.From, known: Known) -> Relation:

@@ -7,7 +7,8 @@ too, so that a join looks it up: of neither side of the join anything is awaited
 
 Invariant: each change of its results comes with the rows of the table that make it. So EMIT FINAL,
 an EARLY period and windows, which are emitted later, leave it the stream that it was; so does a
-join, whose second table has to be there before its first one.
+join that keeps rows. One that looks a table up emits with the rows of the first, before which come
+those of the second.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sqlwin.plan.ir.nodes import (
     Filter,
+    Join,
     Node,
     OverAggregate,
     Project,
@@ -28,6 +30,7 @@ from sqlwin.plan.ir.nodes import (
     WindowAggregate,
 )
 from sqlwin.plan.options.tuning import RELOAD
+from sqlwin.plan.properties.facts import sources_of
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.text import ast
@@ -70,11 +73,24 @@ def _plan(node: Node, reloaded: frozenset[str]) -> Node | None:
     if isinstance(node, Filter | Project | Unnest):
         below = _plan(node.input, reloaded)
         return None if below is None else replace(node, input=below)
+    if isinstance(node, Join):
+        return _joined(node, reloaded)
     if not _at_once(node):
         return None
     assert isinstance(node, WindowAggregate | TopN)
     below = _plan(node.input, reloaded)
     return None if below is None else replace(node, input=below, policy=_lasting(node.policy))
+
+
+def _joined(node: Join, reloaded: frozenset[str]) -> Node | None:
+    """The table that it looks up is one already, and must not be read again."""
+    at_once = node.policy.early in (None, Early.ON_UPDATE) and node.policy.hold == 0
+    if not (node.static and at_once) or any(
+        stream.name in reloaded for stream in sources_of(node.right)
+    ):
+        return None
+    below = _plan(node.left, reloaded)
+    return None if below is None else replace(node, left=below, policy=_lasting(node.policy))
 
 
 def _at_once(node: Node) -> bool:

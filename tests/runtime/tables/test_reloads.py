@@ -251,6 +251,17 @@ def test_another_interval_goes_on(tmp_path: Path, run: Run) -> None:
         assert ran(tmp_path, text.replace("1 millisecond", interval), run) == [("tea", "Ann")]
 
 
+def test_a_table_that_is_joined_with_itself_is_read_once(tmp_path: Path, run: Run) -> None:
+    in_files(tmp_path, {"tea": "Ann", "rice": "Ann"})
+    joined = "SELECT a.product, b.product AS maker FROM makers a JOIN makers b ON a.maker = b.maker"
+    assert ran(tmp_path, DDL.format(table=FILE) + SINK + joined, run) == [
+        ("rice", "rice"),
+        ("rice", "tea"),
+        ("tea", "rice"),
+        ("tea", "tea"),
+    ]
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(
         QueryError, match=r"reload.interval is of a static table, and s is a stream"
