@@ -50,6 +50,7 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows.grouping import ROWS
+from sqlwin.schema import empty
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import HORIZON
 
@@ -69,7 +70,7 @@ def nth_newest(counted: pl.DataFrame, keys: tuple[str, ...], at: str, n: int) ->
     counted: keys, `at` (Int64) and `__rows`, in any cut. Keys with fewer rows have no line.
     """
     if counted[ROWS].sum() < n:
-        counted = counted.clear()
+        return empty({**{key: counted.schema[key] for key in keys}, HORIZON: pl.Int64()})
     newest = counted.select(*keys, at, ROWS).sort(at, descending=True)
     until = pl.col(ROWS).cum_sum().over(keys) if keys else pl.col(ROWS).cum_sum()
     greatest = pl.col(at).max().alias(HORIZON)

@@ -31,22 +31,31 @@ SCHEMA = pa.schema(
 
 
 @cache
-def connection() -> duckdb.DuckDBPyConnection:
+def connection(views: str = "") -> duckdb.DuckDBPyConnection:
+    """One of the process for each set of views."""
     con = duckdb.connect(config={"threads": 1})
     con.execute("SET TimeZone = 'UTC'")
     return con
 
 
 def batch_answer(question: Question, delivery: Delivery) -> Answer:
-    con = connection()
+    con = _stream()
     con.register("fed", pa.Table.from_pylist(once(delivery), SCHEMA))
+    return list(con.sql(question.batch).fetchall())
+
+
+@cache
+def _stream() -> duckdb.DuckDBPyConnection:
+    """With the views that questions read, over what is registered as `fed` at the time."""
+    con = connection("s")
+    con.register("fed", SCHEMA.empty_table())
     con.execute(
-        "CREATE OR REPLACE VIEW s AS SELECT * REPLACE (ts::TIMESTAMPTZ AS ts), id AS seq, "
+        "CREATE VIEW s AS SELECT * REPLACE (ts::TIMESTAMPTZ AS ts), id AS seq, "
         "epoch_us(ts::TIMESTAMPTZ) AS us FROM fed"
     )
     # messages are ordered by position alone
-    con.execute("CREATE OR REPLACE VIEW untimed AS SELECT * REPLACE (0 AS us) FROM s")
-    return list(con.sql(question.batch).fetchall())
+    con.execute("CREATE VIEW untimed AS SELECT * REPLACE (0 AS us) FROM s")
+    return con
 
 
 def assert_answer(question: Question, expected: Answer, found: Answer) -> None:

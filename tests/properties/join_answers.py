@@ -7,6 +7,7 @@ that come twice, restarts and policies.
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -101,13 +102,21 @@ def joined(case: tuple[JoinQuestion, Pushes], host: Host) -> None:
 
 
 def _batch_answer(question: JoinQuestion, pushed: Pushes) -> list[tuple[Any, ...]]:
-    con: duckdb.DuckDBPyConnection = connection()
     for name in question.streams:
         stream = "s" if question.itself else name
         rows = {row["id"]: row for of, batch in pushed for row in batch if of == stream}
-        con.register(f"fed_{name}", pa.Table.from_pylist(list(rows.values()), SCHEMA))
-        con.execute(
-            f"CREATE OR REPLACE VIEW {name} AS SELECT * REPLACE (ts::TIMESTAMPTZ AS ts), "
-            f"id AS seq, id + 1 AS pos, epoch_us(ts::TIMESTAMPTZ) AS us FROM fed_{name}"
-        )
-    return list(con.sql(question.batch).fetchall())
+        fed = pa.Table.from_pylist(list(rows.values()), SCHEMA)
+        _viewed(name).register(f"fed_{name}", fed)
+    return list(connection("joins").sql(question.batch).fetchall())
+
+
+@cache
+def _viewed(name: str) -> duckdb.DuckDBPyConnection:
+    """With the view of a stream, over what is registered as `fed_…` at the time."""
+    con: duckdb.DuckDBPyConnection = connection("joins")
+    con.register(f"fed_{name}", SCHEMA.empty_table())
+    con.execute(
+        f"CREATE VIEW {name} AS SELECT * REPLACE (ts::TIMESTAMPTZ AS ts), "
+        f"id AS seq, id + 1 AS pos, epoch_us(ts::TIMESTAMPTZ) AS us FROM fed_{name}"
+    )
+    return con

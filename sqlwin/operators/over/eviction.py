@@ -204,6 +204,8 @@ class Leaving:
 
     def _forgotten(self, waiting: pl.DataFrame | None, stores: Stores) -> pl.DataFrame:
         horizons = self.row_horizons.of_keys(stores)
+        if horizons.is_empty():
+            return horizons.rename({ROW_HORIZON: HORIZON})
         edge = pl.col(ROW_HORIZON) - self.fullness.after
         if waiting is not None:
             keys = list(self.row_horizons.buckets)
@@ -217,7 +219,8 @@ class Leaving:
         if self.row_horizons.keyed:
             edge = (pl.col(ROW_HORIZON) - self.reach) // width * width
             row_horizons = self.row_horizons.of_keys(stores)
-            stores[name].cut(row_horizons.select(*self.row_horizons.buckets, _possible(edge)))
+            if len(row_horizons):
+                stores[name].cut(row_horizons.select(*self.row_horizons.buckets, _possible(edge)))
         stores[name].expire((self.row_horizons.of_all(stores) - self.reach) // width * width)
 
 

@@ -21,7 +21,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time
 from sqlwin.operators.over.base_sums import stored
 from sqlwin.policies import Policy
-from sqlwin.schema import TS
+from sqlwin.schema import TS, empty
 from sqlwin.state.contract import HORIZON
 
 ROW_HORIZON = "__row_horizon"
@@ -50,10 +50,10 @@ class RowHorizons(KeyHorizons):
         return self.by_rows and bool(self.buckets)
 
     def newest(self, stores: Stores) -> pl.DataFrame:
-        n = self.policy.retain_rows
-        rows = stored(stores).select(*self.buckets, TS)
-        if n is None or rows.height < n:
-            return rows.clear().rename({TS: HORIZON})
+        n, held = self.policy.retain_rows, stored(stores)
+        if n is None or held.height < n:
+            return empty({**{name: held[name].dtype for name in self.buckets}, HORIZON: pl.Int64()})
+        rows = held.select(*self.buckets, TS)
         nth = pl.when(pl.len() >= n).then(pl.col(TS).tail(n).first()).alias(HORIZON)
         grouped = rows.group_by(self.buckets).agg(nth) if self.buckets else rows.select(nth.first())
         return grouped.drop_nulls(HORIZON)
@@ -68,17 +68,23 @@ class RowHorizons(KeyHorizons):
 
     def of_keys(self, stores: Stores) -> pl.DataFrame:
         """Bucket keys that have a horizon, and their `__row_horizon`."""
+        horizons = self.horizons(stores)
+        if horizons.is_empty():
+            return horizons.rename({HORIZON: ROW_HORIZON})
         at_least = pl.max_horizontal(HORIZON, pl.lit(self.of_all(stores), pl.Int64))
         limit = pl.min_horizontal(at_least, pl.lit(stores.watermark, pl.Int64)).alias(ROW_HORIZON)
-        return self.horizons(stores).select(*self.buckets, limit)
+        return horizons.select(*self.buckets, limit)
 
     def of(self, rows: pl.DataFrame, stores: Stores) -> int | Ints:
         """The limit of each row, which has its bucket keys."""
         if not self.keyed:
             return self.of_all(stores)
+        horizons = self.of_keys(stores)
+        if horizons.is_empty():
+            return self.of_all(stores)
         on = list(self.buckets)
         emitted = rows.select(on).join(
-            self.of_keys(stores), on=on, how="left", nulls_equal=True, maintain_order="left"
+            horizons, on=on, how="left", nulls_equal=True, maintain_order="left"
         )
         row_horizons: Ints = emitted[ROW_HORIZON].fill_null(self.of_all(stores)).to_numpy()
         return row_horizons

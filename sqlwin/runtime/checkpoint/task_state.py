@@ -106,7 +106,7 @@ class TaskState:
     def stores(self, query: Lowered, metadata: Metadata) -> Stores:
         specs = query.stores
         if metadata and query.policy is not None and query.policy.since is not None:
-            specs = [_as_wide(spec, metadata) for spec in specs]
+            specs = tuple(_as_wide(spec, metadata) for spec in specs)
         if metadata:
             _check_has(query, metadata)
         stores = Stores({spec.name: self._store(spec, metadata) for spec in specs})

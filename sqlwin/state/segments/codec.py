@@ -52,6 +52,9 @@ COMPRESSED = 1
 BATCH_ROWS = 1 << 17
 """Rows of a record batch of the body; a reader decompresses batches side by side."""
 
+THREADED = 1 << 18
+"""Bytes of a body that Arrow's threads read and write: to wake them costs more than a small one."""
+
 _START = struct.Struct("<4sH")  # what every version begins with
 _HEADER = struct.Struct("<4sHH8sQqqQ12x")  # then the CRC-32, 4 bytes
 HEADER_BYTES = 64
@@ -114,7 +117,9 @@ def _body(frame: pl.DataFrame, compress: bool) -> bytes:
     # view's buffers depend on where the strings came from.
     table = _anew(_canonical(frame).to_arrow(compat_level=pl.CompatLevel.oldest()))
     out = BytesIO()
-    options = pa.ipc.IpcWriteOptions(compression="zstd" if compress else None)
+    options = pa.ipc.IpcWriteOptions(
+        compression="zstd" if compress else None, use_threads=table.nbytes >= THREADED
+    )
     with pa.ipc.new_file(out, table.schema, options=options) as file:
         file.write_table(table, max_chunksize=BATCH_ROWS)
     return out.getvalue()
@@ -194,7 +199,9 @@ def decode_segment(data: bytes | memoryview, schema: pl.Schema | None = None) ->
 def _read_1(data: bytes | memoryview, header: Header) -> pl.DataFrame:
     """An Arrow IPC file, its strings as LargeUtf8."""
     try:
-        table = pa.ipc.open_file(pa.py_buffer(memoryview(data)[HEADER_BYTES:])).read_all()
+        options = pa.ipc.IpcReadOptions(use_threads=header.body >= THREADED)
+        body = pa.py_buffer(memoryview(data)[HEADER_BYTES:])
+        table = pa.ipc.open_file(body, options=options).read_all()
     except pa.ArrowException as problem:
         raise StateError(f"segment is no Arrow file: {problem}") from None
     if not all(map(_plain, table.schema)):

@@ -41,6 +41,7 @@ class SegmentFiles:
         self.next = 0
         self.dead: list[str] = []  # left out since the last flush
         self.doomed: list[str] = []  # named by no index since the one before the last
+        self.checked: dict[str, bytes] = {}  # what `_check` has read and found right
 
     def write(
         self, frame: pl.DataFrame, time: str, token: str, slice_: int = 0, order: int | None = None
