@@ -43,7 +43,7 @@ Expr = exp.Expr
 
 FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
 """What sqlglot raises for calls that it takes apart without looking: MAP(1), DATE_ADD()."""
-NESTED = r"[\s(]*(?:(?:SELECT|WITH)\b|VALUES(?=\s*\())"
+NESTED = r"[\s(]*(?:(?:SELECT|WITH|(?<!TRIM\()FROM)\b|VALUES(?=\s*\())"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 _VARIABLE = re.compile(r"\$\{(?:\w+?:)?(?P<name>\S+?)\}")
 _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
@@ -82,7 +82,7 @@ def _no_query(run: ast.Run) -> None:
     """Before sqlglot reads it: what FROM reads here it does not know."""
     for found in _QUERY.finditer(run.text):
         if found["query"]:
-            at = re.compile(r"SELECT|WITH|VALUES", re.I).search(run.text, found.start())
+            at = re.compile(r"SELECT|WITH|FROM|VALUES", re.I).search(run.text, found.start())
             assert at is not None
             message = "a query inside an expression is not supported yet"
             legal = "EXISTS (SELECT …) or a.id IN (SELECT …) in WHERE; a FROM of its own, as a view"

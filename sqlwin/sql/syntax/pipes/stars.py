@@ -1,0 +1,55 @@
+"""SET, DROP and RENAME as `*` with less, or other, columns.
+
+    |> SET v = v + 1         * REPLACE (v + 1 AS `v`)
+    |> DROP a, b             * EXCEPT (a, b)
+    |> RENAME a AS b         * RENAME (a AS b)
+
+What is taken from the text stands in its own place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlwin.errors import Span
+from sqlwin.sql.syntax.pipes.flow import Flow
+from sqlwin.sql.text import ast
+from sqlwin.sql.text.runs import quoted
+
+
+def assigned(flow: Flow, name: ast.Name, value: ast.Run) -> Flow:
+    """value: of the rows as they were before."""
+    lead, trail = "* REPLACE (", f" AS {quoted(name.text, name.span).text})"
+    star = replace(
+        value,
+        text=f"{lead}{value.text}{trail}",
+        original=f"{lead}{value.original}{trail}",
+        span=_before(value.span, lead),
+    )
+    return _with(flow, star, (name,))
+
+
+def without(flow: Flow, names: tuple[ast.Name, ...], text: str) -> Flow:
+    """text: from the first of the names to the last."""
+    return _with(flow, _star("* EXCEPT (", text, names[0].span), names)
+
+
+def renamed(flow: Flow, names: tuple[ast.Name, ...], text: str) -> Flow:
+    """names: before and after."""
+    return _with(flow, _star("* RENAME (", text, names[0].span), names)
+
+
+def _star(lead: str, text: str, span: Span) -> ast.Run:
+    whole = f"{lead}{text})"
+    return ast.Run(whole, whole, _before(span, lead))
+
+
+def _before(span: Span, lead: str) -> Span:
+    """So that what is behind `lead` stands at `span`."""
+    return Span(span.line, span.column - len(lead), span.length)
+
+
+def _with(flow: Flow, star: ast.Run, names: tuple[ast.Name, ...]) -> Flow:
+    flow = flow if flow.plain else flow.around(names[0].span)
+    touched = frozenset(name.text.lower() for name in names)
+    return replace(flow, select=replace(flow.select, items=(star,)), touched=touched)
