@@ -112,6 +112,20 @@ class Layout:
         ]
         return Group(made, broken=True)
 
+    def _pipe(self, children: Sequence[Node], before: Before) -> Doc:
+        sign, operator = children
+        return [self.of(sign, before), Nest(self.of(operator, " "))]
+
+    def _listing(self, children: Sequence[Node], before: Before) -> Doc:
+        """An operator with a list; clauses behind it begin lines where they do not fit."""
+        made: list[Doc] = []
+        for at, each in enumerate(children):
+            rule = each.rule if isinstance(each, Branch) else ""
+            line = LINE if rule in ("group", "named_windows") and at > 1 else " "
+            doc = self.of(each, line if at else before)
+            made.append(Group(Nest(doc)) if rule == "columns" else doc)
+        return Group(made)
+
     def _ctes(self, children: Sequence[Node], before: Before) -> Doc:
         return self._listed(children, before, HARD)
 
@@ -227,6 +241,10 @@ RULES: dict[str, Rule] = {
     "insert": Layout._query_behind,
     "query": Layout._query,
     "ctes": Layout._ctes,
+    "pipe": Layout._pipe,
+    **dict.fromkeys(("piped_select", "extend", "aggregate"), Layout._listing),
+    **dict.fromkeys(("assign", "dropped", "renamed"), Layout._clause),
+    "columns": Layout._items,
     "select": Layout._select,
     "items": Layout._items,
     "relation": Layout._relation,

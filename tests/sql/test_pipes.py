@@ -30,7 +30,7 @@ SAME = {
     ),
     "extend": (
         "FROM orders |> EXTEND value * 2 AS d |> EXTEND d + 1 AS e |> WHERE e > 3",
-        "SELECT *, value * 2 AS d, value * 2 + 1 AS e FROM orders WHERE value * 2 + 1 > 3",
+        "SELECT *, value * 2 AS d, (value * 2) + 1 AS e FROM orders WHERE ((value * 2) + 1) > 3",
     ),
     "set": (
         "FROM orders |> SET value = value * 2, note = UPPER(note)",
@@ -56,7 +56,7 @@ SAME = {
     "aliases stay": (
         "FROM orders AS o |> EXTEND o.value * 2 AS d |> SET note = o.product |> WHERE o.id = d",
         "SELECT id, product, value, product AS note, tags, ts, value * 2 AS d FROM orders o"
-        " WHERE id = value * 2",
+        " WHERE id = (value * 2)",
     ),
     "distinct": (
         "FROM orders |> SELECT product |> DISTINCT",
@@ -102,8 +102,8 @@ SAME = {
     "window of ksqlDB": (
         "FROM orders WINDOW TUMBLING (SIZE 1 HOUR) |> EXTEND value * 2 AS d"
         " |> AGGREGATE SUM(d) AS s GROUP BY product EMIT CHANGES",
-        "SELECT product, SUM(value * 2) AS s FROM orders WINDOW TUMBLING (SIZE 1 HOUR)"
-        " GROUP BY product EMIT CHANGES",
+        "SELECT product, SUM(d) AS s FROM (SELECT *, value * 2 AS d FROM orders)"
+        " WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY product EMIT CHANGES",
     ),
     "window of rows": (
         "FROM orders OVER (PARTITION BY product ROWS 3 PRECEDING) |> AGGREGATE SUM(value) AS s"
@@ -115,20 +115,22 @@ SAME = {
         "FROM SESSION(TABLE orders PARTITION BY product, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
         " |> WHERE value > 0 |> SELECT id + 1 AS j |> AGGREGATE SUM(j) AS s"
         " GROUP BY product, window_start, window_end",
-        "SELECT product, window_start, window_end, SUM(id + 1) AS s FROM"
-        " SESSION(TABLE orders PARTITION BY product, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
-        " WHERE value > 0 GROUP BY product, window_start, window_end",
+        f"SELECT {KEYS}, SUM(j) AS s FROM SESSION(TABLE (SELECT product, ts, value, id + 1 AS j"
+        " FROM orders) PARTITION BY product, DESCRIPTOR(ts), INTERVAL '1' MINUTE) WHERE value > 0"
+        f" GROUP BY {KEYS}",
     ),
     "columns below a window": (
         f"FROM {TUMBLE} |> WHERE value > 0 |> EXTEND value * 2 AS d |> SET d = d + 1 |> WHERE d > 3"
         f" |> DROP note |> AGGREGATE SUM(d) AS s GROUP BY orders.product, window_start, window_end"
         " EMIT CHANGES",
-        f"SELECT product, window_start, window_end, SUM(value * 2 + 1) AS s FROM {TUMBLE}"
-        f" WHERE value > 0 AND value * 2 + 1 > 3 GROUP BY {KEYS} EMIT CHANGES",
+        f"SELECT {KEYS}, SUM(d) AS s FROM TUMBLE((SELECT *, (value * 2) + 1 AS d FROM orders),"
+        " DESCRIPTOR(ts), INTERVAL '1' MINUTE) WHERE value > 0 AND d > 3"
+        f" GROUP BY {KEYS} EMIT CHANGES",
     ),
     "a select below a window": (
         f"FROM {TUMBLE} |> SELECT {KEYS}, value * 2 AS d |> AGGREGATE SUM(d) AS s GROUP BY {KEYS}",
-        f"SELECT {KEYS}, SUM(value * 2) AS s FROM {TUMBLE} GROUP BY {KEYS}",
+        f"SELECT {KEYS}, SUM(d) AS s FROM TUMBLE((SELECT *, value * 2 AS d FROM orders),"
+        f" DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY {KEYS}",
     ),
     "windows of windows": (
         f"{COUNTED} |> AGGREGATE MAX(n) AS most GROUP BY window_start, window_end",
@@ -156,8 +158,9 @@ SAME = {
     "top n of a window": (
         f"{COUNTED} |> EXTEND ROW_NUMBER() OVER (PARTITION BY window_start, window_end"
         " ORDER BY n DESC) AS rn |> WHERE rn <= 3 |> DROP rn RETAIN 1 DAY",
-        f"SELECT {KEYS}, COUNT(*) AS n FROM {TUMBLE} GROUP BY {KEYS} QUALIFY ROW_NUMBER()"
-        " OVER (PARTITION BY window_start, window_end ORDER BY COUNT(*) DESC) <= 3 RETAIN 1 DAY",
+        f"SELECT * EXCEPT (rn) FROM (SELECT {KEYS}, COUNT(*) AS n, ROW_NUMBER() OVER"
+        " (PARTITION BY window_start, window_end ORDER BY COUNT(*) DESC) AS rn"
+        f" FROM {TUMBLE} GROUP BY {KEYS} QUALIFY rn <= 3) RETAIN 1 DAY",
     ),
     "first rows": (
         "FROM orders |> ORDER BY value DESC, id |> LIMIT 10 |> OFFSET 2 |> LIMIT 3",

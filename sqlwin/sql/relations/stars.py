@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlwin.errors import QueryError
+from sqlwin.errors import QueryError, Span
 from sqlwin.names import nearest
 from sqlwin.sql.expressions.scalars import Expr, place
 from sqlwin.sql.text import ast
@@ -69,8 +69,14 @@ def _known(node: Expr, run: ast.Run, names: Sequence[str], word: str = "") -> st
     lower = [name.lower() for name in names]
     if node.name.lower() not in lower:
         message = f"unknown column {node.name}{nearest(node.name, names)}"
-        raise QueryError(message, place(node, run), legal=", ".join(names))
+        raise QueryError(message, _place(node, run), legal=", ".join(names))
     if word and lower.count(node.name.lower()) > 1:
         message = f"two columns are called {node.name}, and {word} is of one"
-        raise QueryError(message, place(node, run), legal="a SELECT with columns by their names")
+        raise QueryError(message, _place(node, run), legal="a SELECT with columns by their names")
     return node.name.lower()
+
+
+def _place(node: Expr, run: ast.Run) -> Span:
+    if isinstance(run, ast.Led) and run.column is not None:
+        return run.column.span
+    return place(node, run)

@@ -57,6 +57,18 @@ def refuse_aggregates(runs: tuple[ast.Run, ...], operator: str) -> None:
             raise QueryError(message, run.span, legal=OF_ROWS)
 
 
+def refuse_grouped(condition: ast.Run) -> None:
+    """QueryError for what is not of a row alone."""
+    if condition.overs:
+        message = "WHERE of a pipe is of columns, and OVER makes one before it"
+        legal = "|> EXTEND ROW_NUMBER() OVER (…) AS rn |> WHERE rn <= 3"
+        raise QueryError(message, condition.span, legal=legal)
+    if aggregates(condition):
+        message = "WHERE of a pipe is of columns, and AGGREGATE makes one before it"
+        legal = "|> AGGREGATE COUNT(*) AS n GROUP BY product |> WHERE n > 3"
+        raise QueryError(message, condition.span, legal=legal)
+
+
 def _calls(tree: Expr, run: ast.Run) -> Iterator[Expr]:
     call = call_at(tree, run)
     if call is not None and call.over is None:

@@ -29,7 +29,7 @@ _WHERE = re.compile(r"WHERE(\s*)\Z", re.IGNORECASE)
 
 
 def conjoined(wheres: Sequence[ast.Run], source: str) -> ast.Run:
-    """wheres: with no OVER among them, unless it is alone."""
+    """wheres: with no OVER among them."""
     first = wheres[0]
     if len(wheres) == 1:
         return first

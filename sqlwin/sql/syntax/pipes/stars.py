@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlwin.errors import Span
 from sqlwin.sql.syntax.pipes.flow import Flow
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import quoted
@@ -20,33 +19,25 @@ from sqlwin.sql.text.runs import quoted
 def assigned(flow: Flow, name: ast.Name, value: ast.Run) -> Flow:
     """value: of the rows as they were before."""
     lead, trail = "* REPLACE (", f" AS {quoted(name.text, name.span).text})"
-    star = replace(
-        value,
-        text=f"{lead}{value.text}{trail}",
-        original=f"{lead}{value.original}{trail}",
-        span=_before(value.span, lead),
-    )
+    text, original = (f"{lead}{each}{trail}" for each in (value.text, value.original))
+    more = (value.overs, value.functions, value.macros)
+    star = ast.Led(text, original, value.span, *more, lead=len(lead), column=name)
     return _with(flow, star, (name,))
 
 
 def without(flow: Flow, names: tuple[ast.Name, ...], text: str) -> Flow:
     """text: from the first of the names to the last."""
-    return _with(flow, _star("* EXCEPT (", text, names[0].span), names)
+    return _with(flow, _star("* EXCEPT (", text, names[0]), names)
 
 
 def renamed(flow: Flow, names: tuple[ast.Name, ...], text: str) -> Flow:
     """names: before and after."""
-    return _with(flow, _star("* RENAME (", text, names[0].span), names)
+    return _with(flow, _star("* RENAME (", text, names[0]), names)
 
 
-def _star(lead: str, text: str, span: Span) -> ast.Run:
+def _star(lead: str, text: str, first: ast.Name) -> ast.Run:
     whole = f"{lead}{text})"
-    return ast.Run(whole, whole, _before(span, lead))
-
-
-def _before(span: Span, lead: str) -> Span:
-    """So that what is behind `lead` stands at `span`."""
-    return Span(span.line, span.column - len(lead), span.length)
+    return ast.Led(whole, whole, first.span, lead=len(lead))
 
 
 def _with(flow: Flow, star: ast.Run, names: tuple[ast.Name, ...]) -> Flow:

@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.syntax.clauses import Clause
-from sqlwin.sql.syntax.pipes.calls import generates, is_star, name_of, refuse_aggregates
+from sqlwin.sql.syntax.pipes.calls import (
+    generates,
+    is_star,
+    name_of,
+    refuse_aggregates,
+    refuse_grouped,
+)
 from sqlwin.sql.syntax.pipes.flow import Flow, all_of, called
 from sqlwin.sql.syntax.pivots import Lengthened, Turned
 from sqlwin.sql.syntax.set_operations import Operator, combined
@@ -19,7 +25,8 @@ FIRST = "|> ORDER BY qty DESC |> LIMIT 10"
 
 
 def where(flow: Flow, condition: ast.Run) -> Flow:
-    overs = condition.overs or any(run.overs for run in (*flow.select.items, *flow.wheres))
+    refuse_grouped(condition)
+    overs = any(run.overs for run in flow.select.items)
     fits = flow.open and not overs and not _first_rows(flow) and flow.independent(condition)
     flow = flow if fits else flow.around(condition.span)
     return replace(flow, wheres=(*flow.wheres, condition))

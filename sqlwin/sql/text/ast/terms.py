@@ -7,7 +7,7 @@ character keeps its place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlwin.durations import LEGAL
@@ -121,3 +121,17 @@ class Run:
         column = start - (before.rfind("\n") + 1) + (1 if line else self.span.column)
         first = self.original[start:end].split("\n")[0]
         return Span(self.span.line + line, column, max(1, len(first)))
+
+
+@dataclass(frozen=True)
+class Led(Run):
+    """A run whose first `lead` characters stand nowhere: `* EXCEPT (` of DROP. column: what a SET
+    gives a value, which stands before it."""
+
+    lead: int = 0
+    column: Name | None = None
+
+    def at(self, start: int, end: int) -> Span:
+        made = super().at(start, end)
+        moved = made.line == self.span.line
+        return replace(made, column=made.column - self.lead) if moved else made
