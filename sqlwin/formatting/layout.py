@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sqlwin.formatting import pipes
 from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
 from sqlwin.formatting.expression_words import OF_ITS_OWN, Words, capitals, keywords
 from sqlwin.sql.syntax.concrete import KEY, PIVOTED, Branch, Leaf, leaves
@@ -111,20 +112,6 @@ class Layout:
             for at, each in enumerate(children)
         ]
         return Group(made, broken=True)
-
-    def _pipe(self, children: Sequence[Node], before: Before) -> Doc:
-        sign, operator = children
-        return [self.of(sign, before), Nest(self.of(operator, " "))]
-
-    def _listing(self, children: Sequence[Node], before: Before) -> Doc:
-        """An operator with a list; clauses behind it begin lines where they do not fit."""
-        made: list[Doc] = []
-        for at, each in enumerate(children):
-            rule = each.rule if isinstance(each, Branch) else ""
-            line = LINE if rule in ("group", "named_windows") and at > 1 else " "
-            doc = self.of(each, line if at else before)
-            made.append(Group(Nest(doc)) if rule == "columns" else doc)
-        return Group(made)
 
     def _ctes(self, children: Sequence[Node], before: Before) -> Doc:
         return self._listed(children, before, HARD)
@@ -241,8 +228,8 @@ RULES: dict[str, Rule] = {
     "insert": Layout._query_behind,
     "query": Layout._query,
     "ctes": Layout._ctes,
-    "pipe": Layout._pipe,
-    **dict.fromkeys(("piped_select", "extend", "aggregate"), Layout._listing),
+    "pipe": pipes.pipe,
+    **dict.fromkeys(("piped_select", "extend", "aggregate"), pipes.operator),
     **dict.fromkeys(("assign", "dropped", "renamed"), Layout._clause),
     "columns": Layout._items,
     "select": Layout._select,
