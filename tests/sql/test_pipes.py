@@ -181,6 +181,21 @@ SAME = {
         "SELECT *, value + amount AS both FROM orders o JOIN pays p ON o.id = p.id"
         f" WHERE {BOUNDS} AND o.value > 1",
     ),
+    "columns of a join": (
+        "FROM orders o |> JOIN pays p ON o.id = p.id |> EXTEND o.value + amount AS v"
+        f" |> WHERE v > o.id |> EXTEND v * 2 AS w, o.id AS oid |> WHERE {BOUNDS} AND w > 2"
+        " |> SELECT o.id, v, w + 1 AS x",
+        "SELECT o.id, value + amount AS v, ((value + amount) * 2) + 1 AS x"
+        " FROM orders o JOIN pays p ON o.id = p.id"
+        f" WHERE (value + amount) > o.id AND {BOUNDS} AND ((value + amount) * 2) > 2",
+    ),
+    "groups of columns of a join": (
+        f"FROM orders o |> JOIN pays p ON o.id = p.id AND {BOUNDS} |> EXTEND o.value + amount AS v,"
+        " o.product AS name |> AGGREGATE SUM(v) AS s GROUP BY name, v > 3 AS large",
+        "SELECT o.product AS name, (value + amount) > 3 AS large, SUM((value + amount)) AS s"
+        f" FROM orders o JOIN pays p ON o.id = p.id AND {BOUNDS}"
+        " GROUP BY o.product, (value + amount) > 3",
+    ),
     "where before a join": (
         f"FROM orders o |> WHERE o.value > 1 |> LEFT JOIN pays p ON o.id = p.id AND {BOUNDS}",
         "SELECT * FROM (SELECT * FROM orders o WHERE o.value > 1) o"

@@ -29,7 +29,7 @@ from sqlwin.sql.expressions.constants import refuse_unread
 from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.expressions.dialect.json_aggregates import rewritten_calls
 from sqlwin.sql.expressions.engine import unreadable
-from sqlwin.sql.expressions.macros import expanded
+from sqlwin.sql.expressions.macros import expanded, with_columns
 from sqlwin.sql.expressions.misread import misread
 from sqlwin.sql.expressions.parts import over_columns, part_of
 from sqlwin.sql.expressions.registered import mark_scalars
@@ -68,6 +68,8 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
         tree = rewritten_in_place(tree, over_elements)
     tree = rewritten_calls(tree, run.text)
     tree = expanded(balanced(tree), run, parsed, word_range)
+    if run.made:
+        tree = with_columns(tree, dict(run.made), parsed)
     refuse_deep_tree(tree, run.span)
     mark_scalars(tree, run)
     _repeatable(tree, run)

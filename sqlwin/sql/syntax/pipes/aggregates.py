@@ -19,10 +19,11 @@ from sqlglot import exp
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.syntax.pipes.below_windows import below_window
-from sqlwin.sql.syntax.pipes.calls import aggregates
+from sqlwin.sql.syntax.pipes.calls import aggregates, unnamed
 from sqlwin.sql.syntax.pipes.flow import Flow
+from sqlwin.sql.syntax.pipes.steps import columns
 from sqlwin.sql.text import ast
-from sqlwin.sql.text.runs import ALIAS, bracketed, part, parts, quoted
+from sqlwin.sql.text.runs import bracketed, part, parts, quoted
 
 LEGAL = "AGGREGATE SUM(value) AS total GROUP BY product"
 _WINDOW = re.compile(r"\s*(?:TUMBLE|HOP|CUMULATE|SESSION)\s*\(", re.IGNORECASE)
@@ -43,16 +44,19 @@ def aggregated(
             message = "AGGREGATE lists aggregates; keys stand behind GROUP BY, and are columns too"
             raise QueryError(message, item.span, legal=LEGAL)
     keys = tuple(_unique([key for run in group for key in _columns(run)]))
-    flow = _rows(flow, span)
-    plain = tuple(map(_unnamed, group))
-    select = replace(flow.select, items=(*keys, *items), group=plain, span=span)
+    listed, grouped = (*keys, *items), tuple(map(_unnamed, group))
+    fitting = columns(flow, (*listed, *grouped))
+    if fitting is None:
+        flow = _rows(flow, span)
+    else:
+        listed = fitting[: len(listed)]
+        grouped = tuple(map(_unnamed, fitting[len(listed) :]))
+    select = replace(flow.select, items=listed, group=grouped, span=span)
     return replace(flow, select=select, open=False, name=None)
 
 
 def _rows(flow: Flow, span: Span) -> Flow:
     """Whose columns are those of its FROM: of a window what is below it, where that is equal."""
-    if flow.plain:
-        return flow
     query = flow.query()
     windowed = below_window(query, flow.name)
     if windowed is None:
@@ -118,6 +122,4 @@ def _unnamed(run: ast.Run) -> ast.Run:
         return run
     if bracketed(run) is not None or not isinstance(parsed(run), exp.Alias):
         return run
-    named = ALIAS.search(run.text)
-    assert named is not None
-    return part(run, 0, named.start())
+    return unnamed(run)

@@ -13,6 +13,7 @@ from sqlwin.sql.expressions.scalars import NESTED, Expr, parsed
 from sqlwin.sql.syntax.pipes.flow import UNNAMED
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import unquoted
+from sqlwin.sql.text.runs import ALIAS, part
 
 OF_ROWS = "AGGREGATE SUM(value) AS total GROUP BY product; SUM(value) OVER (…), of each row"
 _QUERY = re.compile(rf"\((?={NESTED})", re.IGNORECASE)
@@ -32,6 +33,21 @@ def name_of(run: ast.Run) -> str:
         found = _ALIAS.search(run.text)
         return UNNAMED if found is None else unquoted(found[1]).lower()
     return parsed(run).alias_or_name.lower() or UNNAMED
+
+
+def is_expression(run: ast.Run) -> bool:
+    """Whether it has a value wherever it stands: in another expression, too."""
+    query = _QUERY.search(run.text) or generates(run)
+    return not query and not run.overs and name_of(run) != UNNAMED and not is_star(run)
+
+
+def unnamed(run: ast.Run) -> ast.Run:
+    """Without its alias."""
+    if not isinstance(parsed(run), exp.Alias):
+        return run
+    named = ALIAS.search(run.text)
+    assert named is not None
+    return part(run, 0, named.start())
 
 
 def is_star(run: ast.Run) -> bool:

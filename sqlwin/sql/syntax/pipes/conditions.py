@@ -46,7 +46,8 @@ def conjoined(wheres: Sequence[ast.Run], source: str) -> ast.Run:
     leads, trails = "(" * either(first.text), ")" * opened
     made = (f"{leads}{each}{trails}" for each in (text, original))
     span = Span(first.span.line, first.span.column - len(leads), first.span.length)
-    return replace(first, text=next(made), original=next(made), span=span)
+    columns = tuple(dict(column for run in wheres for column in run.made).items())
+    return replace(first, text=next(made), original=next(made), span=span, made=columns)
 
 
 def _between(gap: str, closes: bool, opens: bool) -> str:

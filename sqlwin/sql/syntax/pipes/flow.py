@@ -30,7 +30,8 @@ UNNAMED = "`"
 @dataclass(frozen=True)
 class Flow:
     """whole: what a SELECT becomes to which nothing is added. source: the text. name: of its rows.
-    wheres: in the order of the text. depth: of queries in FROM."""
+    wheres: in the order of the text. added: by EXTEND, columns by their names that may be in other
+    expressions. depth: of queries in FROM."""
 
     select: ast.Select
     whole: Callable[[ast.Select], ast.Select]
@@ -39,6 +40,7 @@ class Flow:
     open: bool = True
     touched: frozenset[str] = frozenset()
     wheres: tuple[ast.Run, ...] = ()
+    added: tuple[tuple[str, ast.Run], ...] = ()
     depth: int = 0
 
     @property
@@ -64,6 +66,26 @@ class Flow:
             raise QueryError(message, span, legal="a view for the first operators")
         source = ast.From(query or self.query(), alias=self.name)
         return Flow(all_of(source, span), self.whole, self.source, self.name, depth=self.depth + 1)
+
+    def fitting(self, *runs: ast.Run) -> tuple[ast.Run, ...] | None:
+        """As they are in the same SELECT; None where they name what only a query around it knows.
+
+        Only around inputs of a join are columns replaced by what they are: the names of these
+        inputs would end."""
+        if self.independent(*runs):
+            return runs
+        if not self.select.relation.joins or not self.open or not all(map(self._replaces, runs)):
+            return None
+        return tuple(replace(run, made=self.added) for run in runs)
+
+    def _replaces(self, run: ast.Run) -> bool:
+        """Whether all that it names is an expression, and stands by itself."""
+        if self.independent(run):
+            return True
+        known = dict(self.added)
+        used = tokens([run]) & self.touched
+        alone = not any(re.search(rf"\b{re.escape(name)}`?\s*\.", run.text, re.I) for name in used)
+        return used <= known.keys() and alone and not run.overs and "->" not in run.text
 
     def independent(self, *runs: ast.Run) -> bool:
         """Whether they name nothing that is touched."""

@@ -9,10 +9,12 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.pipes.calls import (
     generates,
+    is_expression,
     is_star,
     name_of,
     refuse_aggregates,
     refuse_grouped,
+    unnamed,
 )
 from sqlwin.sql.syntax.pipes.flow import Flow, all_of, called
 from sqlwin.sql.syntax.pivots import Lengthened, Turned
@@ -27,17 +29,20 @@ FIRST = "|> ORDER BY qty DESC |> LIMIT 10"
 def where(flow: Flow, condition: ast.Run) -> Flow:
     refuse_grouped(condition)
     overs = any(run.overs for run in flow.select.items)
-    fits = flow.open and not overs and not _first_rows(flow) and flow.independent(condition)
-    flow = flow if fits else flow.around(condition.span)
-    return replace(flow, wheres=(*flow.wheres, condition))
+    fitting = flow.fitting(condition)
+    if not flow.open or overs or _first_rows(flow) or fitting is None:
+        flow, fitting = flow.around(condition.span), (condition,)
+    return replace(flow, wheres=(*flow.wheres, *fitting))
 
 
 def selected(
     flow: Flow, items: tuple[ast.Run, ...], distinct: Clause | None, windows: Windows, span: Span
 ) -> Flow:
     refuse_aggregates(items, "SELECT")
-    flow = flow if flow.plain else flow.around(span)
-    select = replace(flow.select, items=items, windows=windows, span=span)
+    fitting = columns(flow, items)
+    if fitting is None:
+        flow = flow.around(span)
+    select = replace(flow.select, items=fitting or items, windows=windows, span=span)
     if distinct is not None and distinct.value:
         select = replace(select, distinct_on=distinct.value)
     elif distinct is not None:
@@ -53,13 +58,27 @@ def extended(flow: Flow, items: tuple[ast.Run, ...], windows: Windows, span: Spa
     made = (*items, *(flow.select.items if flow.open else ()))
     several = any(map(is_star, items)) or any(map(generates, made))
     named = bool(windows) and bool(flow.select.windows)
-    fits = flow.open and not _first_rows(flow) and flow.independent(*items)
-    if not fits or (flow.touched and (several or named)):
-        flow = flow.around(span)
+    fitting = None if _first_rows(flow) or not flow.open else flow.fitting(*items)
+    if fitting is None or (flow.touched and (several or named)):
+        flow, fitting = flow.around(span), items
     select = flow.select
-    select = replace(select, items=(*select.items, *items), windows=(*select.windows, *windows))
+    select = replace(select, items=(*select.items, *fitting), windows=(*select.windows, *windows))
     touched = flow.touched | {name_of(run) for run in items}
-    return replace(flow, select=select, touched=touched)
+    added = ((name_of(run), unnamed(run)) for run in fitting if is_expression(run))
+    return replace(flow, select=select, touched=touched, added=(*flow.added, *added))
+
+
+def columns(flow: Flow, runs: tuple[ast.Run, ...]) -> tuple[ast.Run, ...] | None:
+    """As items of a SELECT in the place of the flow's own; None where they are of a query around
+    it. One that is a column of EXTEND is what EXTEND says."""
+    if flow.plain:
+        return runs
+    apart = any(map(is_star, runs)) or any(run.overs for run in flow.select.items)
+    fitting = None if apart or not flow.open or _first_rows(flow) else flow.fitting(*runs)
+    if fitting is None or not flow.select.relation.joins or len(flow.added) < len(flow.touched):
+        return None
+    known = {name_of(run): run for run in flow.select.items if not is_star(run)}
+    return tuple(known.get(run.text.strip("`").lower(), run) for run in fitting)
 
 
 def distinct(flow: Flow, clause: Clause) -> Flow:

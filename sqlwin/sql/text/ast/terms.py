@@ -102,7 +102,8 @@ class Run:
 
     functions: the aggregates registered from Python that it may call. macros: those of CREATE
     FUNCTION before it. part: of its tree that alone is meant. below: of its nodes those that a
-    query in FROM gives as columns.
+    query in FROM gives as columns. made: columns that are expressions over the others, by their
+    names in lower case.
     """
 
     text: str
@@ -113,6 +114,7 @@ class Run:
     macros: tuple[Macro, ...] = ()
     part: Part | None = None
     below: tuple[Part, ...] = ()
+    made: tuple[tuple[str, Run], ...] = ()
 
     def at(self, start: int, end: int) -> Span:
         """The span of characters `start` to `end` of the run; on its first line only."""
