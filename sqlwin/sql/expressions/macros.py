@@ -112,13 +112,17 @@ def with_columns(tree: exp.Expr, made: Mapping[str, ast.Run], parse: Parse) -> e
     """The tree with expressions in the place of columns without a qualifier. made: by their names.
     QueryError for too large a tree."""
     sizes: list[int] = []
+    bodies: dict[str, exp.Expr] = {}
 
     def put(node: exp.Expr) -> exp.Expr:
         body = made.get(node.name.lower()) if isinstance(node, exp.Column) else None
         if body is None or not isinstance(node, exp.Column) or node.table:
             return node
         where = {key: node.this.meta[key] for key in ("start", "end") if key in node.this.meta}
-        meant = parse(body)
+        name = node.name.lower()
+        if name not in bodies:  # one that is made of itself twice, and so on, is read once
+            bodies[name] = parse(body)
+        meant = copied(bodies[name])
         for each in meant.walk():
             each.meta.clear()
             each.meta.update(where)

@@ -41,13 +41,14 @@ def is_expression(run: ast.Run) -> bool:
     return not query and not run.overs and name_of(run) != UNNAMED and not is_star(run)
 
 
-def unnamed(run: ast.Run) -> ast.Run:
-    """Without its alias."""
+def unnamed(run: ast.Run, fitting: ast.Run | None = None) -> ast.Run:
+    """Without its alias. fitting: the same over other columns, which is cut then."""
+    whole = fitting or run
     if not isinstance(parsed(run), exp.Alias):
-        return run
+        return whole
     named = ALIAS.search(run.text)
     assert named is not None
-    return part(run, 0, named.start())
+    return part(whole, 0, named.start())
 
 
 def is_star(run: ast.Run) -> bool:

@@ -64,7 +64,8 @@ def extended(flow: Flow, items: tuple[ast.Run, ...], windows: Windows, span: Spa
     select = flow.select
     select = replace(select, items=(*select.items, *fitting), windows=(*select.windows, *windows))
     touched = flow.touched | {name_of(run) for run in items}
-    added = ((name_of(run), unnamed(run)) for run in fitting if is_expression(run))
+    pairs = zip(items, fitting, strict=True)
+    added = ((name_of(run), unnamed(run, made)) for run, made in pairs if is_expression(run))
     return replace(flow, select=select, touched=touched, added=(*flow.added, *added))
 
 
