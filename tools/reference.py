@@ -38,6 +38,7 @@ TERMINALS = {
     "NUMBER": "number",
     "HINT": "/*+ hint */",
     "OP": "operator",
+    "_PIPE": '"|>"',
 }
 PIECES = re.compile(r'"([^"]*)"i?|([A-Za-z_]\w*)(?:\{[\w,]*\})?|[()*?+|]')
 SECTION = re.compile(r"^// --- (.*?) -*$", re.MULTILINE)

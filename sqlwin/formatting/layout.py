@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sqlwin.formatting import pipes
 from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
 from sqlwin.formatting.expression_words import OF_ITS_OWN, Words, capitals, keywords
 from sqlwin.sql.syntax.concrete import KEY, PIVOTED, Branch, Leaf, leaves
@@ -227,6 +228,10 @@ RULES: dict[str, Rule] = {
     "insert": Layout._query_behind,
     "query": Layout._query,
     "ctes": Layout._ctes,
+    "pipe": pipes.pipe,
+    **dict.fromkeys(("piped_select", "extend", "aggregate"), pipes.operator),
+    **dict.fromkeys(("assign", "dropped", "renamed"), Layout._clause),
+    "columns": Layout._items,
     "select": Layout._select,
     "items": Layout._items,
     "relation": Layout._relation,

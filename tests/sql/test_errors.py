@@ -104,7 +104,7 @@ def test_what_no_example_covers_lists_what_may_stand_there() -> None:
         "  at line 1, column 9\n"
         "  | EXPLAIN 3\n"
         "  |         ^\n"
-        "  legal: ANALYZE, INSERT, (, SELECT, VALUES, WITH, PLAN FOR"
+        "  legal: ANALYZE, FROM, INSERT, (, SELECT, TABLE, VALUES, WITH, PLAN FOR"
     )
 
 

@@ -8,7 +8,7 @@ Invariant: an expanded tree has the places of the call and of its arguments, nev
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -106,6 +106,33 @@ def _called(
         made = exp.Cast(this=made, to=_type(macro.returns))
     made.meta.update({**where, CALLED: macro.name.text})
     return made
+
+
+def with_columns(tree: exp.Expr, made: Mapping[str, ast.Run], parse: Parse) -> exp.Expr:
+    """The tree with expressions in the place of columns without a qualifier. made: by their names.
+    QueryError for too large a tree."""
+    sizes: list[int] = []
+    bodies: dict[str, exp.Expr] = {}
+
+    def put(node: exp.Expr) -> exp.Expr:
+        body = made.get(node.name.lower()) if isinstance(node, exp.Column) else None
+        if body is None or not isinstance(node, exp.Column) or node.table:
+            return node
+        where = {key: node.this.meta[key] for key in ("start", "end") if key in node.this.meta}
+        name = node.name.lower()
+        if name not in bodies:  # one that is made of itself twice, and so on, is read once
+            bodies[name] = parse(body)
+        meant = copied(bodies[name])
+        for each in meant.walk():
+            each.meta.clear()
+            each.meta.update(where)
+        sizes.append(sum(1 for _ in meant.walk()))
+        if sum(sizes) > LARGEST:
+            message = f"{node.name} makes an expression of over {LARGEST:,} parts"
+            raise QueryError(message, body.span, legal="fewer columns of columns")
+        return _together(meant)
+
+    return rewritten_in_place(tree, put)
 
 
 def is_expanded(node: exp.Expr) -> bool:

@@ -29,7 +29,7 @@ from sqlwin.sql.expressions.constants import refuse_unread
 from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.expressions.dialect.json_aggregates import rewritten_calls
 from sqlwin.sql.expressions.engine import unreadable
-from sqlwin.sql.expressions.macros import expanded
+from sqlwin.sql.expressions.macros import expanded, with_columns
 from sqlwin.sql.expressions.misread import misread
 from sqlwin.sql.expressions.parts import over_columns, part_of
 from sqlwin.sql.expressions.registered import mark_scalars
@@ -43,7 +43,7 @@ Expr = exp.Expr
 
 FOREIGN = (LookupError, AttributeError, TypeError, ValueError, AssertionError)
 """What sqlglot raises for calls that it takes apart without looking: MAP(1), DATE_ADD()."""
-NESTED = r"[\s(]*(?:(?:SELECT|WITH)\b|VALUES(?=\s*\())"
+NESTED = r"[\s(]*(?:(?:SELECT|WITH|(?<!TRIM\()FROM)\b|VALUES(?=\s*\())"
 _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 _VARIABLE = re.compile(r"\$\{(?:\w+?:)?(?P<name>\S+?)\}")
 _QUERY = re.compile(rf"{QUOTED}|(?P<query>\((?={NESTED}))", re.I | re.S)
@@ -68,6 +68,8 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
         tree = rewritten_in_place(tree, over_elements)
     tree = rewritten_calls(tree, run.text)
     tree = expanded(balanced(tree), run, parsed, word_range)
+    if run.made:
+        tree = with_columns(tree, dict(run.made), parsed)
     refuse_deep_tree(tree, run.span)
     mark_scalars(tree, run)
     _repeatable(tree, run)
@@ -82,7 +84,7 @@ def _no_query(run: ast.Run) -> None:
     """Before sqlglot reads it: what FROM reads here it does not know."""
     for found in _QUERY.finditer(run.text):
         if found["query"]:
-            at = re.compile(r"SELECT|WITH|VALUES", re.I).search(run.text, found.start())
+            at = re.compile(r"SELECT|WITH|FROM|VALUES", re.I).search(run.text, found.start())
             assert at is not None
             message = "a query inside an expression is not supported yet"
             legal = "EXISTS (SELECT …) or a.id IN (SELECT …) in WHERE; a FROM of its own, as a view"

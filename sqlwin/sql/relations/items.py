@@ -13,7 +13,8 @@ from sqlwin.errors import QueryError
 from sqlwin.schema import RESERVED
 from sqlwin.sql.expressions.macros import is_expanded
 from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, spark
-from sqlwin.sql.relations.relation import Relation, nearest
+from sqlwin.sql.relations.relation import Relation
+from sqlwin.sql.relations.stars import star
 from sqlwin.sql.relations.window_columns import ENDS, STRUCTS, is_window_call
 from sqlwin.sql.text import ast
 
@@ -102,9 +103,7 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
     if table and table.lower() not in [name.lower() for name in relation.names]:
         fields = _fields(relation, table)
         if fields:
-            left_out = _left_out(tree.this, run, list(fields))
-            named = ((name, each) for name, each in fields.items() if name.lower() not in left_out)
-            return [Item(each, run, name, starred=True) for name, each in named]
+            return _starred(tree.this, run, list(fields.items()))
         if table.lower() in STRUCTS and edges:
             return _ends(tree, run, table)
         here = ", ".join(f"{name}.*" for name in relation.names)
@@ -112,21 +111,19 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
     pairs = _joined(relation, table) or [(name, name) for name, _, _ in relation.columns]
     names = [name for name, _ in pairs]
     pairs += [(edge, edge) for edge in edges if edge not in names and not table]
-    left_out = _left_out(
-        tree if isinstance(tree, exp.Star) else tree.this, run, [name for name, _ in pairs]
-    )
-    return [
-        Item(column(called), run, name, starred=True)
-        for name, called in pairs
-        if name.lower() not in left_out
-    ]
+    node = tree if isinstance(tree, exp.Star) else tree.this
+    return _starred(node, run, [(name, column(called)) for name, called in pairs])
+
+
+def _starred(node: exp.Star, run: ast.Run, columns: Sequence[tuple[str, Expr]]) -> list[Item]:
+    meant = star(node, run, [name for name, _ in columns])
+    made = [meant.column(name, tree) for name, tree in columns]
+    return [Item(each[1], run, each[0], starred=True) for each in made if each is not None]
 
 
 def _ends(tree: Expr, run: ast.Run, window: str) -> list[Item]:
     """`window.*`, of a window that is called in GROUP BY."""
-    left_out = _left_out(tree.this, run, ENDS)
-    named = (name for name in ENDS if name not in left_out)
-    return [Item(exp.column(name, table=window), run, name, starred=True) for name in named]
+    return _starred(tree.this, run, [(name, exp.column(name, table=window)) for name in ENDS])
 
 
 def _fields(relation: Relation, name: str) -> dict[str, Expr]:
@@ -150,23 +147,6 @@ def _joined(relation: Relation, table: str) -> list[tuple[str, str]]:
     lower = [name.lower() for name in merged]
     own = [pair for side in sides for pair in side.columns if pair[0].lower() not in lower]
     return [*((name, name) for name in merged), *own]
-
-
-def _left_out(star: exp.Star, run: ast.Run, names: Sequence[str]) -> set[str]:
-    """Of `* EXCEPT (a, b)`, in lower case."""
-    for word, given in star.args.items():
-        if given and word != "except_":
-            message = f"* {word.upper()} is not supported yet"
-            raise QueryError(message, run.span, legal="* EXCEPT (a, b), and more columns beside it")
-    left_out = set()
-    for node in star.args.get("except_") or ():
-        if node.name.lower() not in (name.lower() for name in names):
-            message = f"unknown column {node.name}{nearest(node.name, names)}"
-            raise QueryError(message, place(node, run), legal=", ".join(names))
-        left_out.add(node.name.lower())
-    if len(left_out) == len(names):
-        raise QueryError("EXCEPT leaves no column", run.span, legal=", ".join(names))
-    return left_out
 
 
 _RENAMED = (exp.WithinGroup, exp.ArrayAgg, exp.GroupConcat)

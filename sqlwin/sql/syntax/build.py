@@ -20,19 +20,19 @@ from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, in_order, policies
 from sqlwin.sql.syntax.cql import as_stream, unwrapped
 from sqlwin.sql.syntax.declarations import DeclarationRules, called
-from sqlwin.sql.syntax.hints import calls, large
 from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
+from sqlwin.sql.syntax.pipes.rules import PipeRules, Rows, Step, of_rows, piped
 from sqlwin.sql.syntax.policies import PolicyRules
 from sqlwin.sql.syntax.relations import RelationRules
+from sqlwin.sql.syntax.select_hints import of_select
 from sqlwin.sql.syntax.subqueries.conditions import unnested
-from sqlwin.sql.syntax.ttl_hint import hinted
 from sqlwin.sql.syntax.unnests import in_select
 from sqlwin.sql.syntax.windows import WindowRules
 from sqlwin.sql.text import ast
 
 
 @v_args(meta=True)
-class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
+class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules, PipeRules):
     """`source` is the text that was parsed; runs are slices of it. query: parses one of them."""
 
     def __init__(
@@ -56,10 +56,24 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
 
     def query(self, meta: Meta, children: Children) -> ast.Select:
         ctes = next((child for child in children if isinstance(child, tuple)), None)
-        rows = [child for child in children if isinstance(child, ast.Select)]
+        rows = [child for child in children if isinstance(child, ast.Select | Rows)]
         words = [child for child in children if isinstance(child, Token | ast.Matching)]
-        made = _first_rows(_combined(rows, words) if words else rows[0])
+        steps = [child for child in children if isinstance(child, Step)]
+        made = _combined([self._query(row) for row in rows], words) if words else rows[0]
+        if isinstance(made, ast.Select) or not steps:
+            made = _first_rows(self._query(made))
+        if steps:
+            given = policies(in_order([c for c in children if isinstance(c, Clause)]))
+            made = piped(made, steps, given, self._whole, self.source)
+        assert isinstance(made, ast.Select)
         return made if ctes is None else self.with_ctes(made, ctes)
+
+    def _query(self, query: ast.Select | Rows) -> ast.Select:
+        return query if isinstance(query, ast.Select) else self.unnested(of_rows(query))
+
+    def _whole(self, select: ast.Select) -> ast.Select:
+        """A SELECT that pipe operators have made."""
+        return _first_rows(self.unnested(select))
 
     def matching(self, meta: Meta, children: Children) -> ast.Matching:
         word, *names = children
@@ -91,12 +105,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
         given = [c for c in children if isinstance(c, Clause)]
         distinct = next((c for c in given if c.word == "DISTINCT"), None)
         clauses = in_order([c for c in given if c is not distinct])
-        hints = [call for c in children if isinstance(c, Token) for call in calls(named(c))]
-        lengths, sizes = [hinted(hint) for hint in hints], [large(hint) for hint in hints]
-        read = zip(hints, lengths, sizes, strict=True)
-        others = [hint for hint, length, size in read if length is None and size is None]
-        refused = [ast.Name(f"the hint {h.text}", h.span) for h in others]
-        refused += [c for c in children if isinstance(c, ast.Name)]
+        hints = of_select(c for c in children if isinstance(c, Token))
         columns, change = unwrapped(next(c for c in children if isinstance(c, tuple)))
         made = ast.Select(
             items=columns,
@@ -108,15 +117,17 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules):
             qualify=_value(clauses, "QUALIFY"),
             windows=_value(clauses, "WINDOW") or (),
             policies=policies(clauses),
-            refused=tuple(refused),
-            ttl=tuple(pair for found in lengths for pair in found or ()),
-            large=next((size for size in sizes if size is not None), None),
             distinct=None if distinct is None or distinct.value else distinct.span,
             distinct_on=() if distinct is None else distinct.value,
             order=_value(clauses, "ORDER BY") or (),
             limit=_value(clauses, "LIMIT"),
             change=change,
+            **hints,
         )
+        return self.unnested(made)
+
+    def unnested(self, made: ast.Select) -> ast.Select:
+        """With queries and arrays of its expressions in its FROM."""
         if any(join.listed for join in made.relation.joins):
             from sqlwin.sql.syntax.subqueries.scalar import starred
 

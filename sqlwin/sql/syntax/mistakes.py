@@ -87,6 +87,14 @@ _WORDS = {
     "SHOWN": "TABLES",
     "WITH_OPTIONS": "WITH",
     "ENCODING": "FORMAT PLAIN ENCODE",
+    "_PIPE": "|>",
+    "MATCH_RECOGNIZE": "MATCH_RECOGNIZE",
+    "SERIES": "GENERATE_SERIES",
+    "TABLE_ROWS": "TABLE",
+    "CROSS_CALL": "CROSS JOIN",
+    "LATERAL_CALL": "LATERAL",
+    "LATERAL_QUERY": "LATERAL",
+    "AS_OF_NOW": "FOR SYSTEM_TIME AS OF PROCTIME",
     "$END": "the end",
 }
 _QUIET = frozenset(
@@ -232,4 +240,5 @@ def _expected(unexpected: UnexpectedInput) -> str:
     """Words that may stand there, the rare ones left out."""
     given = getattr(unexpected, "accepts", None) or getattr(unexpected, "expected", None) or ()
     names = sorted(name for name in given if name not in _QUIET and not name.startswith("__"))
-    return ", ".join(_WORDS.get(name, name.replace("_", " ").strip()) for name in names)
+    words = [_WORDS.get(name, name.replace("_", " ").strip()) for name in names]
+    return ", ".join(dict.fromkeys(words))

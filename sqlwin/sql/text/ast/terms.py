@@ -7,7 +7,7 @@ character keeps its place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlwin.durations import LEGAL
@@ -102,7 +102,8 @@ class Run:
 
     functions: the aggregates registered from Python that it may call. macros: those of CREATE
     FUNCTION before it. part: of its tree that alone is meant. below: of its nodes those that a
-    query in FROM gives as columns.
+    query in FROM gives as columns. made: columns that are expressions over the others, by their
+    names in lower case.
     """
 
     text: str
@@ -113,6 +114,7 @@ class Run:
     macros: tuple[Macro, ...] = ()
     part: Part | None = None
     below: tuple[Part, ...] = ()
+    made: tuple[tuple[str, Run], ...] = ()
 
     def at(self, start: int, end: int) -> Span:
         """The span of characters `start` to `end` of the run; on its first line only."""
@@ -121,3 +123,17 @@ class Run:
         column = start - (before.rfind("\n") + 1) + (1 if line else self.span.column)
         first = self.original[start:end].split("\n")[0]
         return Span(self.span.line + line, column, max(1, len(first)))
+
+
+@dataclass(frozen=True)
+class Led(Run):
+    """A run whose first `lead` characters stand nowhere: `* EXCEPT (` of DROP. column: what a SET
+    gives a value, which stands before it."""
+
+    lead: int = 0
+    column: Name | None = None
+
+    def at(self, start: int, end: int) -> Span:
+        made = super().at(start, end)
+        moved = made.line == self.span.line
+        return replace(made, column=made.column - self.lead) if moved else made
