@@ -50,7 +50,7 @@ from sqlwin.instants import START
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows.grouping import ROWS
-from sqlwin.schema import empty
+from sqlwin.polars_frames import empty
 from sqlwin.state.combine import keep_all
 from sqlwin.state.contract import HORIZON
 

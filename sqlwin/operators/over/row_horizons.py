@@ -20,8 +20,9 @@ from sqlwin.kernels.frames import Ints
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time
 from sqlwin.operators.over.base_sums import stored
+from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
-from sqlwin.schema import TS, empty
+from sqlwin.schema import TS
 from sqlwin.state.contract import HORIZON
 
 ROW_HORIZON = "__row_horizon"

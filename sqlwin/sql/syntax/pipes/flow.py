@@ -112,9 +112,8 @@ def called(relation: ast.From) -> ast.Name | None:
         return None
     if relation.alias is not None:
         return relation.alias
-    source = relation.source
-    if isinstance(source, ast.WindowCall):
-        source = table(source)
+    given = relation.source
+    source = table(given) if isinstance(given, ast.WindowCall) else given
     named = isinstance(source, ast.Name) and not isinstance(source, ast.File | ast.Inline)
     return source if named and isinstance(source, ast.Name) else None
 
