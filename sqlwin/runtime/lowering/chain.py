@@ -21,7 +21,6 @@ import polars as pl
 
 from sqlwin.plan.ir.nodes import Node, Stream
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.driving import driving
 from sqlwin.plan.properties.facts import join_of, plans_of, sources_of, unnests
 from sqlwin.runtime.lowering.derived import derived
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
@@ -83,6 +82,10 @@ class Chain:
     def lookups(self) -> dict[str, frozenset[str]]:
         """Of each of them the names of what looks it up, whose rows come after all of its own; that
         may be the table itself."""
+        if not self.tables:
+            return {}
+        from sqlwin.plan.properties.driving import driving  # by need
+
         found: dict[str, set[str]] = {name: set() for name in self.tables}
         for join in (join_of(stage.query.plan) for stage in self.stages):
             if join is not None and join.static:
