@@ -99,5 +99,5 @@ def test_a_run_over_a_file_imports_no_pandas(format: str, tmp_path: Path) -> Non
     assert "pandas" not in found
 
 
-CHECK, EXPLAIN, RUN = 291, 399, 476
+CHECK, EXPLAIN, RUN = 295, 405, 477
 """Modules of sqlwin."""

@@ -1,15 +1,13 @@
-"""Java's matcher, over the engines of `translation`: find, replace, split.
+"""Java's matcher, over the engines of `translation`: find, split; `replacing` replaces.
 
->>> replaced("John Smith", r"(\\w+) (\\w+)", "$2, $1")
-'Smith, John'
 >>> split("a1b2c", r"\\d", 2)
 ['a', 'b2c']
 
 Java counts in units of UTF-16, and goes on by one of them behind an empty match: the next one may
 be in the middle of a character beyond U+FFFF, which it cuts in two. Each half is `?` as UTF-8.
 
->>> replaced("\N{GRINNING FACE}", "x*", "-"), split("\N{GRINNING FACE}", "x*", -1)
-('-?-?-', ['?', '?', ''])
+>>> split("\N{GRINNING FACE}", "x*", -1)
+['?', '?', '']
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""Replacements of Java's regular expressions, with the groups that they name."""
+"""Replacements of Java's regular expressions, with the groups that they name.
+
+>>> replaced("John Smith", r"(\\w+) (\\w+)", "$2, $1")
+'Smith, John'
+
+A match of no text may be in the middle of a character: see `matching`.
+
+>>> replaced("\N{GRINNING FACE}", "x*", "-")
+'-?-?-'
+"""
 
 from __future__ import annotations
 

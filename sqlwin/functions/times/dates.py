@@ -20,8 +20,8 @@ from sqlwin.functions.core.types import DATE, DOUBLE, INT, STRING, TINYINT, UNIT
 from sqlwin.functions.core.vectors import Vector, vector
 from sqlwin.functions.instants.calendar import MONTHS, WEEKDAYS
 from sqlwin.functions.times.buckets import BUCKETS
-from sqlwin.functions.times.date_sums import DATE_SUMS
 from sqlwin.functions.times.made import MADE
+from sqlwin.functions.times.sums.date_sums import DATE_SUMS
 from sqlwin.functions.times.zoned import ZONED
 from sqlwin.schema import TIMESTAMP
 

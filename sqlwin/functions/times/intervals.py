@@ -20,11 +20,11 @@ from sqlwin.functions.core.typed import Body, Refused, Typed
 from sqlwin.functions.core.types import DATE, STRING, Interval
 from sqlwin.functions.core.widening import widest
 from sqlwin.functions.instants.interval_texts import parsed, with_units
-from sqlwin.functions.times.date_sums import plus_days
 from sqlwin.functions.times.gaps import GAPS
 from sqlwin.functions.times.interval_products import div, in_order, product, quotient, scaled
 from sqlwin.functions.times.made_intervals import MADE_INTERVALS
-from sqlwin.functions.times.units import back
+from sqlwin.functions.times.sums.date_sums import plus_days
+from sqlwin.functions.times.sums.units import back
 from sqlwin.schema import TIMESTAMP
 
 _DAY = Interval("DAY")

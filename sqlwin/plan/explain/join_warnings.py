@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwin.plan.explain import stays
-from sqlwin.plan.explain.joins import named, retained
+from sqlwin.plan.explain.operators import stays
+from sqlwin.plan.explain.operators.joins import named, retained
 from sqlwin.plan.explain.stage_warnings import never_final
 from sqlwin.plan.ir.nodes import Join
 from sqlwin.plan.properties.changelog import lateness, replayed
-from sqlwin.plan.properties.facts import (
-    arriving,
-    counts,
-    ordered_sides,
-    streams_of,
-    untimed,
-)
+from sqlwin.plan.properties.facts import arriving, counts, ordered_sides, streams_of, untimed
 from sqlwin.windows.joins import AsOf
 
 _PADDED = {"left": ("left",), "right": ("right",), "full": ("left", "right"), "anti": ("left",)}

@@ -13,7 +13,7 @@ from functools import singledispatch
 
 import pyarrow as pa
 
-from sqlwin.plan.explain import stays
+from sqlwin.plan.explain.operators import stays
 from sqlwin.plan.explain.shapes import _session, frame, length, shape
 from sqlwin.plan.ir.nodes import (
     Aggregate,
@@ -70,7 +70,7 @@ def _over_aggregate(node: OverAggregate) -> str:
 
 @line.register
 def _match(node: MatchRecognize) -> str:
-    from sqlwin.plan.explain.matches import line as pattern
+    from sqlwin.plan.explain.operators.matches import line as pattern
 
     return pattern(node)
 

@@ -12,20 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlwin.plan.explain import windows
 from sqlwin.plan.explain.delivery import delivery
 from sqlwin.plan.explain.lines import line
+from sqlwin.plan.explain.operators import windows
 from sqlwin.plan.explain.topics import topic
 from sqlwin.plan.explain.warnings import undeclared, warnings_of
 from sqlwin.plan.ir.nodes import Join, Node, Scan, StaticScan, Stream
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.options.sinks import changes
-from sqlwin.plan.properties.facts import (
-    derived_streams,
-    join_of,
-    operator_of,
-    sources_of,
-)
+from sqlwin.plan.properties.facts import derived_streams, join_of, operator_of, sources_of
 from sqlwin.plan.properties.processing_time import reads_clock
 from sqlwin.schema import type_name
 
@@ -70,7 +65,7 @@ def _stage(plan: Node, stores: DeclaredStores, measured: Measured) -> Iterator[s
     if join is None:
         yield from windows.facts(plan, opened)
     else:
-        from sqlwin.plan.explain import joins  # few queries join
+        from sqlwin.plan.explain.operators import joins
 
         yield from joins.facts(join, opened)
     yield from (f"Warning: {warning}" for warning in warnings_of(plan))

@@ -6,21 +6,9 @@ from collections.abc import Iterator
 
 from sqlwin.plan.ir.nodes import MatchRecognize, OverAggregate, Stream, TopN, WindowAggregate
 from sqlwin.plan.properties.changelog import lateness, reappears, replayed, weighted
-from sqlwin.plan.properties.facts import (
-    Unranked,
-    Window,
-    arriving,
-    bucket_keys,
-    counts,
-    unranked,
-)
+from sqlwin.plan.properties.facts import Unranked, Window, arriving, bucket_keys, counts, unranked
 from sqlwin.plan.properties.final_partitions import becomes_final
-from sqlwin.plan.properties.stores import (
-    full_state,
-    keeps_keys,
-    keeps_messages,
-    splits_sessions,
-)
+from sqlwin.plan.properties.stores import full_state, keeps_keys, keeps_messages, splits_sessions
 from sqlwin.schema import type_name
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session, Whole
@@ -45,7 +33,7 @@ def stage_warnings(node: Window, stream: Stream) -> Iterator[str]:
 def _matched(window: MatchRecognize, stream: Stream) -> Iterator[str]:
     if not window.partition:
         yield f"{_one_bucket(window)}, so all rows go to one bucket"
-    from sqlwin.plan.explain import matches
+    from sqlwin.plan.explain.operators import matches
 
     yield from matches.warnings(window)
     if window.policy.ignores:

@@ -18,9 +18,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlwin.plan.explain import joins, windows
 from sqlwin.plan.explain.delivery import delivery
 from sqlwin.plan.explain.lines import line
+from sqlwin.plan.explain.operators import joins, windows
 from sqlwin.plan.explain.query import DeclaredStores
 from sqlwin.plan.explain.warnings import undeclared, warnings_of
 from sqlwin.plan.ir.nodes import Join, Node, Scalar, Scan, StaticScan, Stream

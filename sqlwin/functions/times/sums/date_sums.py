@@ -16,15 +16,11 @@ from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import BIGINT, DATE, INT
 from sqlwin.functions.core.vectors import by_value, vector
 from sqlwin.functions.instants.iso import day_numbers, masked
-from sqlwin.functions.times.date_differences import (
-    at_most,
-    difference,
-    whole_days,
-)
 from sqlwin.functions.times.made import narrowed
-from sqlwin.functions.times.months_between import MONTHS_BETWEEN
-from sqlwin.functions.times.truncation import date_trunc, trunc
-from sqlwin.functions.times.units import MICROS, MONTHS, back, instant, no_unit, unit_of
+from sqlwin.functions.times.sums.date_differences import at_most, difference, whole_days
+from sqlwin.functions.times.sums.months_between import MONTHS_BETWEEN
+from sqlwin.functions.times.sums.truncation import date_trunc, trunc
+from sqlwin.functions.times.sums.units import MICROS, MONTHS, back, instant, no_unit, unit_of
 
 _FEW = 1_000_000
 """Days that may be added without a thought of the ends of time."""

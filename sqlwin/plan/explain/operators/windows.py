@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.explain.full_results import before_full, full
+from sqlwin.plan.explain.operators.full_results import before_full, full
 from sqlwin.plan.explain.policies import (
     late,
     queried,
@@ -68,7 +68,7 @@ def _facts(window: Unranked, stream: Stream) -> Iterator[str]:
         yield "Full: as it comes, for all rows of an instant come together"
         return
     if isinstance(window, MatchRecognize):
-        from sqlwin.plan.explain import matches
+        from sqlwin.plan.explain.operators import matches
 
         yield from matches.facts(window)
     if isinstance(window, WindowAggregate) and isinstance(window.window, Session):

@@ -5,10 +5,7 @@ from __future__ import annotations
 from sqlwin.instants import format_duration
 from sqlwin.plan.ir.nodes import Join
 from sqlwin.plan.options.tuning import RELOAD
-from sqlwin.plan.properties.facts import (
-    arriving,
-    streams_of,
-)
+from sqlwin.plan.properties.facts import arriving, streams_of
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SteppedWindow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from sqlwin.plan.explain import stays
-from sqlwin.plan.explain.join_windows import window_of
+from sqlwin.plan.explain.operators import stays
+from sqlwin.plan.explain.operators.join_windows import window_of
 from sqlwin.plan.explain.policies import early, expired, late, retention, ties, timeout, watermark
 from sqlwin.plan.ir import ttl
 from sqlwin.plan.ir.nodes import Join, Scan

@@ -13,7 +13,7 @@ from sqlwin.functions.core.vectors import vector
 from sqlwin.functions.core.widening import implicit
 from sqlwin.functions.instants.calendar import whole_months
 from sqlwin.functions.instants.iso import masked, micros
-from sqlwin.functions.times.units import MICROS, MONTHS, no_unit, unit_of
+from sqlwin.functions.times.sums.units import MICROS, MONTHS, no_unit, unit_of
 from sqlwin.schema import TIMESTAMP
 
 

@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwin.instants import format_duration
-from sqlwin.plan.explain.policies import (
-    early,
-)
-from sqlwin.plan.ir.nodes import (
-    MatchRecognize,
-    OverAggregate,
-    TopN,
-    WindowAggregate,
-)
-from sqlwin.plan.properties.facts import (
-    arriving,
-    counts,
-)
+from sqlwin.plan.explain.policies import early
+from sqlwin.plan.ir.nodes import MatchRecognize, OverAggregate, TopN, WindowAggregate
+from sqlwin.plan.properties.facts import arriving, counts
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.policies import Policy
 from sqlwin.windows import Unit
-from sqlwin.windows.group import (
-    Session,
-    Whole,
-)
+from sqlwin.windows.group import Session, Whole
 
 
 def before_full(policy: Policy) -> Iterator[str]:
@@ -36,7 +23,7 @@ def before_full(policy: Policy) -> Iterator[str]:
 
 def full(window: WindowAggregate | OverAggregate | TopN | MatchRecognize) -> str:
     if isinstance(window, MatchRecognize):
-        from sqlwin.plan.explain import matches
+        from sqlwin.plan.explain.operators import matches
 
         return matches.full(window)
     if isinstance(window, TopN):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.typed import Typed
-from sqlwin.functions.times.units import back, instant
+from sqlwin.functions.times.sums.units import back, instant
 
 _TRUNCATED = {
     **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
