@@ -25,7 +25,6 @@ from sqlwin.sql.relations.event_times import candidates
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import NOWHERE, Relation, condition
 from sqlwin.sql.sources.derived import derived, timed_as
-from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import passing
 from sqlwin.sql.windows.ttl import lengths
@@ -35,6 +34,7 @@ from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.known import Known
+    from sqlwin.sql.syntax.ttl_hint import Hinted
 
 SMALL = {Unit.RANGE: 600_000_000, Unit.ROWS: 10_000}
 """The widest window that is small if nothing is said: 10 minutes."""

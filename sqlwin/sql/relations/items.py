@@ -14,7 +14,6 @@ from sqlwin.schema import RESERVED
 from sqlwin.sql.expressions.macros import is_expanded
 from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, spark
 from sqlwin.sql.relations.relation import Relation
-from sqlwin.sql.relations.stars import star
 from sqlwin.sql.relations.window_columns import ENDS, STRUCTS, is_window_call
 from sqlwin.sql.text import ast
 
@@ -116,6 +115,10 @@ def _star(tree: Expr, run: ast.Run, relation: Relation, edges: Sequence[str]) ->
 
 
 def _starred(node: exp.Star, run: ast.Run, columns: Sequence[tuple[str, Expr]]) -> list[Item]:
+    if not any(node.args.values()):
+        return [Item(tree, run, name, starred=True) for name, tree in columns]
+    from sqlwin.sql.relations.stars import star  # by need
+
     meant = star(node, run, [name for name, _ in columns])
     made = [meant.column(name, tree) for name, tree in columns]
     return [Item(each[1], run, each[0], starred=True) for each in made if each is not None]

@@ -21,10 +21,9 @@ from sqlwin.sql.syntax.clauses import Clause, in_order, policies
 from sqlwin.sql.syntax.cql import as_stream, unwrapped
 from sqlwin.sql.syntax.declarations import DeclarationRules, called
 from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
-from sqlwin.sql.syntax.pipes.rules import PipeRules, Rows, Step, of_rows, piped
+from sqlwin.sql.syntax.pipe_rules import PipeRules, Rows, Step, of_rows, piped
 from sqlwin.sql.syntax.policies import PolicyRules
 from sqlwin.sql.syntax.relations import RelationRules
-from sqlwin.sql.syntax.select_hints import of_select
 from sqlwin.sql.syntax.subqueries.conditions import unnested
 from sqlwin.sql.syntax.unnests import in_select
 from sqlwin.sql.syntax.windows import WindowRules
@@ -105,7 +104,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules, PipeRules
         given = [c for c in children if isinstance(c, Clause)]
         distinct = next((c for c in given if c.word == "DISTINCT"), None)
         clauses = in_order([c for c in given if c is not distinct])
-        hints = of_select(c for c in children if isinstance(c, Token))
+        hints = _hints([c for c in children if isinstance(c, Token)])
         columns, change = unwrapped(next(c for c in children if isinstance(c, tuple)))
         made = ast.Select(
             items=columns,
@@ -184,6 +183,14 @@ def _explained(found: Iterable[ast.Statement | ast.EndOfSet]) -> Iterator[ast.St
 
 def _value(clauses: dict[str, Clause], name: str) -> Any:
     return clauses[name].value if name in clauses else None
+
+
+def _hints(tokens: list[Token]) -> dict[str, Any]:
+    if not tokens:
+        return {}
+    from sqlwin.sql.syntax.select_hints import of_select  # by need
+
+    return of_select(tokens)
 
 
 def _first_rows(select: ast.Select) -> ast.Select:

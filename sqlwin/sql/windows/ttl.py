@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import (
@@ -46,10 +46,12 @@ from sqlwin.plan.properties.stores import keeps_keys
 from sqlwin.policies import Ttl, TtlTime
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import Lengths, Relation
-from sqlwin.sql.syntax.ttl_hint import Hinted
 from sqlwin.sql.text import ast
 from sqlwin.windows.group import Whole
 from sqlwin.windows.joins import AsOf
+
+if TYPE_CHECKING:
+    from sqlwin.sql.syntax.ttl_hint import Hinted
 
 ONCE = "a static table is read once, so what a TTL took of it would never come again"
 

@@ -13,7 +13,6 @@ from lark.visitors import v_args
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, found, meta_span, named, word
-from sqlwin.sql.syntax.select_hints import of_select
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import offset
 
@@ -209,4 +208,8 @@ def _hints(children: Children) -> tuple[Token, ...]:
 
 
 def _hinted(flow: Any, hints: Sequence[Token]) -> Any:
-    return replace(flow, select=replace(flow.select, **of_select(hints))) if hints else flow
+    if not hints:
+        return flow
+    from sqlwin.sql.syntax.select_hints import of_select  # by need
+
+    return replace(flow, select=replace(flow.select, **of_select(hints)))
