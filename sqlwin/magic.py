@@ -15,7 +15,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import NoReturn
@@ -31,6 +31,7 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, SqlwinError
 from sqlwin.inference import inferred_from
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.options.connectors import SINKS, connector_of

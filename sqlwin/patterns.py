@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from sqlwin.added import ADDED
+from sqlwin.lazy_dataclass import dataclass
 
 MOST_REPEATS = 1_000
 """Of a quantifier with numbers: each repeat is a place in the pattern."""

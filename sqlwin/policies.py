@@ -6,11 +6,12 @@ microseconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
 from sqlwin.added import ADDED
 from sqlwin.instants import SECOND
+from sqlwin.lazy_dataclass import dataclass
 
 DEFAULT_LATE_PERIOD = 10 * SECOND
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, overload
@@ -36,6 +36,7 @@ from sqlwin.aggregates import signature
 from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import InputError
 from sqlwin.functions.core.vectors import PREFIX, Vector, known_as
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import type_name, type_of
 
 VECTORISED = ("arrow", "polars")

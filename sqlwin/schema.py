@@ -18,11 +18,12 @@ with two underscores, and no column of a user may.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa
 
 from sqlwin.added import ADDED
+from sqlwin.lazy_dataclass import dataclass
 
 TS, PART, SEQ = "__ts", "__part", "__seq"
 OP, EMIT, REVISION, ROW_KEY = "__op", "__emit", "__revision", "__row_key"

@@ -36,7 +36,6 @@ Where argument, state and answer are of one type, a `reducer` of two values is e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter
 from inspect import signature as signature_of
@@ -46,6 +45,7 @@ import pyarrow as pa
 
 from sqlwin.aggregates import signature
 from sqlwin.errors import InputError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import type_name, type_of
 
 State = Any

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

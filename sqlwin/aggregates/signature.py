@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
 import pyarrow as pa
 
 from sqlwin.aggregates.results import Types
+from sqlwin.lazy_dataclass import dataclass
 
 NUMBER, PAIR = "a number", "two numbers"
 LINE = "the dependent number, then the independent one"

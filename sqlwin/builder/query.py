@@ -24,7 +24,7 @@ RETAIN INTERVAL '1 hour'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from html import escape
 from typing import Literal
 
@@ -45,6 +45,7 @@ from sqlwin.builder.text import (
 )
 from sqlwin.builder.windows import Window
 from sqlwin.errors import InputError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Script
 from sqlwin.python_functions import UserFunction

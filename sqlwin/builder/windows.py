@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from sqlwin.builder.text import Columns, Duration, columns, count, duration, listed, name
 from sqlwin.errors import InputError
+from sqlwin.lazy_dataclass import dataclass
 
 
 class Window(Protocol):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.metrics import OnMetrics, QueryMetrics
 from sqlwin.runtime.connectors.progress import BatchRows, OnRows

@@ -15,10 +15,10 @@ same time again. Batch times never decrease. On Spark the offset log records the
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from sqlwin.embedded.checkpoint.query_position import transaction
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.checkpoint.task_state import parsed
 from sqlwin.state.blobs.sqlite_file import TO_DO
 from sqlwin.state.contract import Blobs

@@ -20,11 +20,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.errors import InputDisabled, InputError
+from sqlwin.lazy_dataclass import dataclass
 
 LOG = logging.getLogger("sqlwin")
 Callback = Callable[[dict[str, Any]], Any]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import stacked
 from sqlwin.policies import Expired
 from sqlwin.runtime.rows.error_stream import delivered, no_rejects, reasons

@@ -8,7 +8,7 @@ once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 
 import polars as pl
@@ -17,6 +17,7 @@ from sqlwin.embedded.piece_size import piece_size
 from sqlwin.embedded.run_progress import RunProgress
 from sqlwin.embedded.shared_reads import SharedReads
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options.settings import RunSettings
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sources import FileSource, Source, lags, places, sizes

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.checkpoint.task_state import check_version, parsed
 from sqlwin.runtime.files.ends import UNKNOWN, End
 from sqlwin.runtime.files.file_progress import FileProgress

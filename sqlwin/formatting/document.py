@@ -16,8 +16,9 @@ f(
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Union
+
+from sqlwin.lazy_dataclass import dataclass
 
 INDENT = 2
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sqlwin.formatting import pipes
 from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
 from sqlwin.formatting.expression_words import OF_ITS_OWN, Words, capitals, keywords
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.syntax.concrete import KEY, PIVOTED, Branch, Leaf, leaves
 
 Node = Leaf | Branch

@@ -12,11 +12,11 @@ The signatures say what a function takes; a newcomer who adds 5 to a TIMESTAMP w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from sqlwin.functions.core.types import STRING, is_interval, is_numeric
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import TIMESTAMP
 
 Kind = Callable[[pa.DataType], bool]

@@ -22,13 +22,13 @@ Efficient Window Aggregation with General Stream Slicing, EDBT 2019.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.lazy_dataclass import dataclass
 
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]

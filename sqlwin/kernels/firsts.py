@@ -18,12 +18,11 @@ Invariant: after level k, what is left of each frame is whole blocks of level k 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from sqlwin.kernels.dyadic import Arrays
 from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,11 +27,11 @@ Frames(lo=array([1, 2, 3, 4]), hi=array([3, 3, 3, 4]))
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude, Frame
 

@@ -15,7 +15,6 @@ slice(2, 3, None) [0 0 0] [1 2 3]
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -23,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.kernels.frames import Frames, Ints, Mask
+from sqlwin.lazy_dataclass import dataclass
 
 MOST = 1 << 20
 

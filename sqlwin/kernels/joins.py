@@ -17,7 +17,6 @@ pairs. NULL equals nothing: a row with a NULL key is in no pair. NaN equals NaN.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -25,6 +24,7 @@ import polars as pl
 from sqlwin.instants import END
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import MOST, chunks
+from sqlwin.lazy_dataclass import dataclass
 
 INT64_MAX = 2**63 - 1
 _CODE, _ROW, _AT = "__code", "__row", "__at"

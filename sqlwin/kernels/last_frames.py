@@ -19,14 +19,13 @@ over the key `run * span + ts`, as in `frames`, for the last rows alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from sqlwin.kernels.dyadic import fold_frames
 from sqlwin.kernels.folds.picks.extremes import MAX_INT, MIN_INT
 from sqlwin.kernels.frames import INT64_MAX, Frames, Ints
+from sqlwin.lazy_dataclass import dataclass
 
 NARROW = 1 << 16
 """So many runs have numbers of 16 bits, which are sorted by their digits."""

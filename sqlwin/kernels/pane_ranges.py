@@ -30,7 +30,6 @@ Slicing, EDBT 2019.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -39,6 +38,7 @@ from sqlwin.kernels.frames import Frames, Ints, Mask, ends, halved, numbered, st
 from sqlwin.kernels.gather import among, chunks
 from sqlwin.kernels.panes import held_by
 from sqlwin.kernels.panes import start_of as began_at
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.windows.group import Cumulate, Hop
 
 _NUMBER, _OWNER = "__number", "__owner"

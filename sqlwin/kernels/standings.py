@@ -16,10 +16,10 @@ stand at the end that the order says.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import Order
 
 

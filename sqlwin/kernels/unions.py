@@ -24,14 +24,13 @@ of their partition, and every frame reaches back over them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.folds.base import Fold
 from sqlwin.kernels.folds.full_state.base import OWNER, PLACE, Kept
 from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.lazy_dataclass import dataclass
 
 FRAME = "__frame"
 

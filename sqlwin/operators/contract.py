@@ -12,12 +12,12 @@ each `+U` stands directly below the `-U` it replaces.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.state.contract import Store
 from sqlwin.state.ttl.join_entries import JoinTtlEntries

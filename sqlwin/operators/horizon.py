@@ -41,12 +41,12 @@ retracted: it stays 20, though the second newest is now the one at 10. One at 40
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.windows.grouping import ROWS

@@ -19,10 +19,10 @@ the panes store holds 500 records, whatever the rate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import expm1
 
 from sqlwin.instants import SECOND
+from sqlwin.lazy_dataclass import dataclass
 
 WIDTH = 16.0
 NO_END = "no RETAIN says when these may go"

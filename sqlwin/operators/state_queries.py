@@ -25,13 +25,13 @@ second is open, revision NULL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import FINAL, FORCED, PENDING
 from sqlwin.operators.weights import there

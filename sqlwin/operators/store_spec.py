@@ -21,11 +21,12 @@ else says which stores there are. So they cannot disagree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.load import Expected, not_estimated
 from sqlwin.state.combine import Merged, OneOf
 from sqlwin.state.contract import Layout

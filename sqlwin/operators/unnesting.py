@@ -13,13 +13,13 @@ more of is retracted, or inserted. The number 0 is of a row without elements, wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import OP, REVISION, ROW_KEY
 
 Numbers = npt.NDArray[np.int64]

@@ -26,12 +26,12 @@ sqlwin.errors.InputError: 7 is no key: its p is a STRING, not 7
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.errors import InputError, QueryError, RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.state_queries import EDGES as JOINED

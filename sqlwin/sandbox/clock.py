@@ -19,8 +19,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from sqlwin.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import duckdb

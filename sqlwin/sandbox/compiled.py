@@ -20,11 +20,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
+
+from sqlwin.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import duckdb

@@ -7,13 +7,13 @@ r"""The shell's own commands: a backslash, a word, and maybe an argument.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 import polars as pl
 
 from sqlwin.errors import InputError
 from sqlwin.inference import infer, with_time
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import Schema, type_name
 from sqlwin.shell.session import ENGINES, FORMATS, Left, Session
 from sqlwin.shell.splitting import spoken

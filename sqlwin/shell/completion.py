@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.shell.commands import COMMANDS
 from sqlwin.shell.declared import Declarations
 from sqlwin.shell.words import declared, functions, keywords, matching

@@ -11,10 +11,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 
 from sqlwin.errors import InputError, QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Describe, DescribeFunction, Script
 from sqlwin.schema import Schema
 from sqlwin.sql import script

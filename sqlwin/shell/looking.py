@@ -14,7 +14,6 @@ True
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import duckdb
 import polars as pl
@@ -24,6 +23,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlwin.embedded.output_buffer import fold
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sandbox.locked import locked
 from sqlwin.schema import CHANGELOG_NAMES, Schema
 from sqlwin.sql.text.prepared import QUOTED, blanked, span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from sqlwin.errors import InputError
 from sqlwin.inference import inferred_from
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.statements import Script
 from sqlwin.running.analysis import explained

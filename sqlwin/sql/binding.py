@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Node
 from sqlwin.plan.ir.statements import Query, Script, Sink, Statement
 from sqlwin.plan.properties.facts import functions_of, operator_of, plans_of, window_policy

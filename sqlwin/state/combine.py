@@ -14,11 +14,12 @@ same for records that have more key columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.state.contract import Layout
 
 

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import polars as pl
 
 from sqlwin.instants import END
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import empty
 
 Combine = Callable[[pl.DataFrame], pl.DataFrame]

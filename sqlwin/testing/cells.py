@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -27,6 +26,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.instants import format_datetime
+from sqlwin.lazy_dataclass import dataclass
 
 ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """What ends a line, to somebody."""

@@ -21,8 +21,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.testing.cells import Table, write
 
 RELATIVE = 1e-9

@@ -33,10 +33,11 @@ Files are relative to the golden.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from sqlwin.errors import InputError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.testing.cells import NOTHING, Table, read
 
 SUFFIX = ".golden"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Script
 from sqlwin.python_functions import UserFunction
 from sqlwin.testing.cells import Table, of_arrow

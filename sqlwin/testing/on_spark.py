@@ -12,12 +12,13 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from sqlwin.embedded.output_buffer import OutputBuffer
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.instants import parse_instant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.plan.properties.facts import plans_of, sources_of

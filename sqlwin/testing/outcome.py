@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.testing.cells import NOTHING, Table
 
 

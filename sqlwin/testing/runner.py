@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.testing.checks import differences, rewritten
 from sqlwin.testing.golden import SUFFIX, Golden, load, render

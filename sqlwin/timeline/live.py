@@ -14,12 +14,13 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from sqlwin.errors import InputError
 from sqlwin.instants import END, START, format_duration, format_instant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.pictures.charting import charting
 from sqlwin.plan.ir.statements import Script
 from sqlwin.runtime.connectors.metrics import QueryMetrics

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlwin.instants import format_instant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.timeline.recording import MESSAGE, Batch, Emission, Recording
 
 T = TypeVar("T")

@@ -18,11 +18,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from sqlwin.instants import parse_instant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Node, OverAggregate
 from sqlwin.plan.properties.facts import arriving, operator_of, scans, streams_of, window_of
 from sqlwin.plan.properties.times import delay

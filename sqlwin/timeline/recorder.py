@@ -8,13 +8,14 @@ none is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, ends_of, pane_of, start_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import OverAggregate, Stream, WindowAggregate, column_of
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import sources_of, tables_of, unranked, window_of

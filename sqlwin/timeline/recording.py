@@ -12,11 +12,13 @@ the axis is `message` they are numbers of messages, from 1, in the order of arri
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+
+from sqlwin.lazy_dataclass import dataclass
 
 TIME, MESSAGE = "time", "message"
 

@@ -8,13 +8,14 @@ the batch after the row that caused it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.properties.facts import sources_of, tables_of
 from sqlwin.policies import DEFAULT_LATE_PERIOD

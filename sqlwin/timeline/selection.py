@@ -7,11 +7,12 @@ rows of the error stream stay, and of the others one in so many does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Generic, TypeVar
 
 from sqlwin.errors import InputError
 from sqlwin.instants import format_instant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.timeline.recording import Arrival, Batch, Emission, Expired, Recording
 
 MOST_MARKS = 3_000

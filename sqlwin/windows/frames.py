@@ -10,10 +10,11 @@ Frame(unit=<Unit.ROWS: 'ROWS'>, preceding=2, following=-1, exclude=<Exclude.NO_O
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from sqlwin.added import ADDED
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.windows import Unit
 
 

@@ -9,11 +9,12 @@ window counts the messages of its partition key, in the order of their positions
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 
 from sqlwin.added import ADDED
 from sqlwin.instants import DAY
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.windows import Unit
 
 

@@ -6,9 +6,9 @@ JoinWindow(unit=<Unit.RANGE: 'RANGE'>, low=-5, high=60)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
 

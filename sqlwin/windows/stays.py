@@ -22,9 +22,10 @@ a microsecond.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlwin.added import ADDED
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.windows.joins import JoinWindow
 
 

@@ -7,11 +7,11 @@ keeps no stores.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.embedded.query import EmbeddedQuery
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Script
 from sqlwin.policies import Expired
 from sqlwin.runtime.lowering.explained import explain

@@ -17,11 +17,12 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 
 import polars as pl
 
 from sqlwin.errors import InputError, RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import fingerprint

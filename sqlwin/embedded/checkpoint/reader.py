@@ -11,7 +11,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from sqlwin.embedded.checkpoint.folder import file_of
 from sqlwin.embedded.checkpoint.query_position import POSITION, SOURCE_TEXT
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.errors import InputError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_functions import UserFunction

@@ -11,7 +11,7 @@ Modules of casts hold a table each, `CASTS: dict[tuple[str, str], How]`, from a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ from sqlwin.functions.core import types
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.vectors import Vector
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 _ATOMIC = {

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
@@ -29,6 +28,7 @@ from sqlwin.functions.core.typed import Argument, Body, Typed
 from sqlwin.functions.core.types import NULL, engine_name
 from sqlwin.functions.core.vectors import Vector
 from sqlwin.functions.core.volatility import Volatility
+from sqlwin.lazy_dataclass import dataclass
 
 _NAMED = re.compile(r"\{(\d+)\}")
 _LONG = 100

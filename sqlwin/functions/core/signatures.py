@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import pyarrow as pa
 
@@ -41,6 +41,7 @@ from sqlwin.functions.core.type_patterns import (
     Match,
     Pattern,
 )
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

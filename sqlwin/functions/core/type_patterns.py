@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -38,6 +37,7 @@ from sqlwin.functions.core.types import (
     is_struct,
 )
 from sqlwin.functions.core.widening import implicit, widest
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 Bound = dict[str, pa.DataType]

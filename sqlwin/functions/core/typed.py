@@ -7,10 +7,12 @@ no conversion of DuckDB's own is ever left to happen.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import pyarrow as pa
+
+from sqlwin.lazy_dataclass import dataclass
 
 VARIES: Final = object()
 """The value of what is no constant."""

@@ -19,7 +19,6 @@ import base64
 import json
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from inspect import Parameter, Signature
@@ -39,6 +38,7 @@ from sqlwin.functions.core.types import (
     is_struct,
     name,
 )
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import type_of
 
 if TYPE_CHECKING:

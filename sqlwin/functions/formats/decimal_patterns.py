@@ -9,10 +9,11 @@ Halves go to the even neighbour; a DOUBLE is rounded by its exact value.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 from math import isinf, isnan
+
+from sqlwin.lazy_dataclass import dataclass
 
 _EXACT = Context(prec=10_000)
 _MOST_PLACES = 9_000

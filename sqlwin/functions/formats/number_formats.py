@@ -22,9 +22,10 @@ ValueError: [INVALID_FORMAT] 9$: no number format
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+
+from sqlwin.lazy_dataclass import dataclass
 
 _FORM = re.compile(r"(MI|S)?(\$)?([09][09,]*)?(?:(\.)([09]*))?(MI|S|PR)?\Z")
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlwin.functions.instants.calendar import MONTHS
 from sqlwin.functions.instants.patterns import Letters, Optional, Piece, Text
 from sqlwin.functions.instants.zones import Zone, offset_seconds, zone
+from sqlwin.lazy_dataclass import dataclass
 
 Fields = dict[str, int | Zone]
 Reader = Callable[[str, int, Fields], int]

@@ -12,8 +12,9 @@ ValueError: [INVALID_DATETIME_PATTERN] YYYY: Y stands for nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from sqlwin.lazy_dataclass import dataclass
 
 _LONGEST = {
     **dict.fromkeys("GMLEQq", 4),

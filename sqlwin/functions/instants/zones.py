@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache, cached_property
 from zoneinfo import ZoneInfo, available_timezones
@@ -29,6 +28,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import numpy as np
 
 from sqlwin.functions.instants.calendar import DAY, Ints
+from sqlwin.lazy_dataclass import dataclass
 
 SECOND = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

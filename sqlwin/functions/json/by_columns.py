@@ -12,7 +12,7 @@ exponent, and instants whose year has not four digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,7 @@ from sqlwin.functions.core.types import (
 )
 from sqlwin.functions.core.usually import usually
 from sqlwin.functions.json.write import quoted
+from sqlwin.lazy_dataclass import dataclass
 
 Print = Callable[[Any], str]
 _SPECIAL = r'["\\\x00-\x1f]'

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Final, Optional
 
@@ -39,6 +38,7 @@ from sqlwin.functions.core.types import (
 )
 from sqlwin.functions.json.time_options import readers
 from sqlwin.functions.json.tokens import DEPTH, DIGITS
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import TIMESTAMP
 
 UNUSUAL: Final = object()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 import pyarrow as pa
@@ -31,6 +30,7 @@ from sqlwin.functions.json.read import syntax
 from sqlwin.functions.json.tokens import FLOAT as REAL
 from sqlwin.functions.json.tokens import INTEGER, Malformed, Tokens
 from sqlwin.functions.json.tokens import STRING as TEXT
+from sqlwin.lazy_dataclass import dataclass
 
 
 def inferred(text: object, options: str) -> str:

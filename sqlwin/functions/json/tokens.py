@@ -14,7 +14,9 @@ sqlwin.functions.json.tokens.Malformed: no JSON at 20
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from sqlwin.lazy_dataclass import dataclass
 
 NAME, STRING, INTEGER, FLOAT = "name", "string", "integer", "float"
 WORDS = ("true", "false", "null")

@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlwin.functions.json.tokens import FLOAT, INTEGER, NAME, STRING, WORDS, Malformed, Tokens
+from sqlwin.lazy_dataclass import dataclass
 
 _SPECIAL = re.compile(r'["\\\x00-\x1f]')
 _BEYOND = re.compile(r"[\U00010000-\U0010ffff]")

@@ -10,7 +10,9 @@ a class, what two have in common) becomes alternatives and looks ahead, which on
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from sqlwin.lazy_dataclass import dataclass
 
 POSIX = {
     "Lower": "a-z",

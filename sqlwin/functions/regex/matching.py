@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import local
 from time import process_time
@@ -25,6 +24,7 @@ import regex
 
 from sqlwin.functions.regex.classes import BadPattern
 from sqlwin.functions.regex.translation import Translated, translated
+from sqlwin.lazy_dataclass import dataclass
 
 SECONDS = 1.0
 """Of the engine that may take long, for all texts of one call."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlwin.functions.regex.classes import BadPattern
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ sqlwin.functions.regex.classes.BadPattern: Unclosed group
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlwin.functions.regex.atoms import Atoms
 from sqlwin.functions.regex.classes import BadPattern
 from sqlwin.functions.regex.pattern_reader import Flags
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

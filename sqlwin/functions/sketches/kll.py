@@ -26,12 +26,13 @@ Apache DataSketches.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from sqlwin.lazy_dataclass import dataclass
 
 Values = npt.NDArray[Any]
 LONGS, FLOATS, DOUBLES = (np.dtype(name) for name in ("<i8", "<f4", "<f8"))

@@ -29,7 +29,6 @@ format of Apache DataSketches.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -37,6 +36,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sqlwin.functions.sketches.murmur import hashed_values
+from sqlwin.lazy_dataclass import dataclass
 
 Hashes = npt.NDArray[np.uint64]
 LG = 12

@@ -6,10 +6,10 @@ Invariant: a format that Java refuses is refused, whatever its values are.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlwin.functions.core.limits import BYTES, check_bytes
+from sqlwin.lazy_dataclass import dataclass
 
 _FORMAT = re.compile(
     r"%(?P<index>\d+\$|<)?(?P<flags>[-#+ 0,(]*)(?P<width>[1-9]\d*)?(?:\.(?P<precision>\d+))?"

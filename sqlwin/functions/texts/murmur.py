@@ -11,13 +11,14 @@ their elements. All of it is arithmetic of unsigned numbers that wrap, in numpy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from sqlwin.lazy_dataclass import dataclass
 
 Bits = npt.NDArray[Any]
 SEED: Final = 42

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +24,7 @@ import pyarrow as pa
 from sqlwin.kernels.columns import constant, table
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import among
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import POSITION, Order
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.errors import FunctionError
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 from sqlwin.schema import POSITION
 

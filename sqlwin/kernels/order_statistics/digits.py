@@ -20,13 +20,12 @@ Compressed Representations of Sequences and Full-Text Indexes, 2007.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.order_statistics.wavelet import Wavelet
+from sqlwin.lazy_dataclass import dataclass
 
 WIDEST = 8
 """Bits of a digit: NumPy sorts single bytes by counting."""

@@ -22,12 +22,12 @@ Source: Claude, Navarro, Ordonez, The Wavelet Matrix, Information Systems 47, 20
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from sqlwin.kernels.dyadic import CHUNK
 from sqlwin.kernels.frames import Frames, Ints
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,11 +25,12 @@ are the same however the rounds are cut; of `(a | b)+` with SUM(a.x) each choice
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from sqlwin.kernels.patterns.paths import Mapped, Path
 from sqlwin.kernels.patterns.programs import JUMP, LOOP, ROW, START, STOP, TOOK, Program
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,10 @@ void. Otherwise `-D` and `+I` go out at 10, and all records below 10 are evicted
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.emitter.consolidation import consolidated

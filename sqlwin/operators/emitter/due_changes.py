@@ -16,11 +16,11 @@ Due(early=120, late=119)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.instants import END
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.schema import DUE, SIGN
 from sqlwin.policies import Early, Late, Policy, end_of_period
 from sqlwin.schema import EMIT, ROW_KEY

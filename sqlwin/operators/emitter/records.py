@@ -17,7 +17,6 @@ before. Its record has these, one row pending, and 15 as `__due`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.columns import beside, constant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.kernel import due
 from sqlwin.operators.emitter.schema import (

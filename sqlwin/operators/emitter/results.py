@@ -27,12 +27,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.kernels.columns import beside, constant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything, timeout_at
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.emitter.kernel import changelog, goes_out, is_first

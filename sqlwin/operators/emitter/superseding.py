@@ -24,11 +24,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.kernel import due
 from sqlwin.operators.emitter.records import LATE, least

@@ -25,13 +25,13 @@ now has expired, one at 12 has not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizon import floored
 from sqlwin.operators.joins.nearest import FOUND, KNOWN, Nearest

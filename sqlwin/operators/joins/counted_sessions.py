@@ -22,11 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.operator import COUNTS, counts_of, read_counts, write_counts
 from sqlwin.operators.joins.session_joins import SessionJoin

@@ -15,7 +15,6 @@ is forgotten. A right row at 4 changes nothing; one at 6 is nearer than the one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -23,6 +22,7 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.kernels.joins import coded
 from sqlwin.kernels.joins import nearest as nearest_rows
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.schema import OLD
 from sqlwin.operators.joins.pairing import marked

@@ -20,12 +20,13 @@ Invariant: in the order of numbers rows are in that of their times.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.pairing import of_pairs
 from sqlwin.operators.joins.sides import PASSED_WHERE, POS, Arrivals, Columns, Side

@@ -24,12 +24,12 @@ past 9:01:10 the order is evicted, if RETAIN is 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.due_changes import Due

@@ -21,12 +21,12 @@ and no longer finds the right one at 11; that at 31 it finds as before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.numbered_sides import NumberedSide
 from sqlwin.operators.joins.operator import WindowJoin, counts_of, read_counts, write_counts

@@ -17,11 +17,10 @@ that match.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.change_ledger import ChangeLedger
 from sqlwin.operators.emitter.changes import row_key

@@ -22,12 +22,13 @@ only among left rows that were there before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
 from sqlwin.kernels.frames import Ints
 from sqlwin.kernels.joins import coded, near
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
 from sqlwin.polars_frames import empty

@@ -28,13 +28,13 @@ watermark 17 only the first would.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizon import STORE, Horizons, KeyHorizons, floored, nth_newest
 from sqlwin.operators.joins.padding import Alone

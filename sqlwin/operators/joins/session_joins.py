@@ -23,12 +23,13 @@ is not late, for the watermark has not passed 12.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.joins.session_pairing import SessionPairing

@@ -24,12 +24,12 @@ at 10 is retracted: again there are three parts, and the pairs of two of them ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.kernels.joins import coded, near
 from sqlwin.kernels.overlaps import overlapping
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.pairing import Changes, Pairing
 from sqlwin.operators.joins.session_sides import OWN_FROM, OWN_UNTIL, SessionSide

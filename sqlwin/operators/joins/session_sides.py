@@ -32,12 +32,13 @@ evicted, whole. While the other side has the session [15, 40) it stays, up to wa
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.joins.sides import Arrivals, Side
 from sqlwin.operators.sessions.merging import Instants, Merged

@@ -29,13 +29,14 @@ as soon as all its partners have come: then it cannot be retracted any more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.load import Expected, Retained, not_estimated
 from sqlwin.operators.store_spec import StoreSpec

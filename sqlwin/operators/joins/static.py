@@ -18,13 +18,13 @@ with the row_keys `[left, right]`; one of k 2 is padded, `[left,null]`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN

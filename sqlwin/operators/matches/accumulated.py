@@ -12,13 +12,14 @@ then 2 and merged to 9.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.frames import Frames
 from sqlwin.kernels.patterns.paths import Path
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.matches.reading import GROUP, Mapping, Reading, Rows, flagging
 
 MOST = 200_000

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import polars as pl
 
 from sqlwin.kernels.patterns.attempts import Read
 from sqlwin.kernels.patterns.paths import Path
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.matches.reading import Reading, Term
 from sqlwin.patterns import Navigation
 from sqlwin.schema import TS

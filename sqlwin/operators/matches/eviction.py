@@ -7,11 +7,10 @@ them what was emitted of the matches that begin there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE as RECORDS

@@ -13,7 +13,6 @@ Worked example, a b b: three rows, numbers 0 to 2. COUNT(b.x) is running 0, 1, 2
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +20,7 @@ import polars as pl
 
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.patterns.paths import Path
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.matches.conditions import Match
 from sqlwin.operators.matches.reading import FoldTerm, Reading, Rows, flagging
 from sqlwin.patterns import Navigation

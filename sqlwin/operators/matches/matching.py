@@ -13,7 +13,7 @@ decided at 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy as np
 from sqlwin.kernels.patterns.attempts import Attempt, Check, Found, Read, attempt
 from sqlwin.kernels.patterns.paths import mapped
 from sqlwin.kernels.patterns.programs import Program, program
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.matches.accumulated import Accumulated
 from sqlwin.operators.matches.conditions import (
     TOGETHER,

@@ -23,12 +23,12 @@ is none of b comes: no match begins at 0 any more, and `-D` goes out late.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END, SECOND
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key_at
 from sqlwin.operators.emitter.results import ResultLedger, Results

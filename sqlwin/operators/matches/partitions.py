@@ -6,10 +6,9 @@ frame of what is known of partitions is one line, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.matches.progress import before
 from sqlwin.schema import POSITION
 

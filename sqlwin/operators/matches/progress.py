@@ -11,11 +11,10 @@ Invariant: begin <= open. A record's time is that of its begin, so it goes with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.store_spec import StoreSpec, layout_of

@@ -8,7 +8,7 @@ aggregates fold all rows of each, of which those of their variable take part.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ import polars as pl
 
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.patterns.paths import Path, mapped, row_from_first, row_from_last
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.patterns import Navigation
 from sqlwin.schema import POSITION
 

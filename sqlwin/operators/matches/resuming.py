@@ -15,11 +15,10 @@ or later may have it, and attempts begin at 32.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import PENDING, STANDS
 from sqlwin.operators.emitter.schema import STORE as RECORDS

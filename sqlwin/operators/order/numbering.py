@@ -10,11 +10,11 @@ Invariant: the count kept for a partition is the greatest number given in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.load import Load
 from sqlwin.operators.store_spec import ONE_SLICE, StoreSpec, layout_of

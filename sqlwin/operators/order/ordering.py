@@ -24,12 +24,12 @@ late row at 15 takes number 2: the one at 30 is retracted there and comes at 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.order.numbering import AT, COUNT, NUMBER, STORE
 from sqlwin.operators.state_queries import MessageRange

@@ -14,11 +14,10 @@ themselves are distinguished, but only where no partition alone has n of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from sqlwin.kernels.frames import Ints
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,11 @@ Worked example, COUNT(*) over UNBOUNDED PRECEDING, slices of a minute: rows at 0
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.folds import Fold
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.over.ordering import renumbered, sorted_rows
 from sqlwin.operators.over.partition_groups import PartitionGroup

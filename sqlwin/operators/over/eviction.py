@@ -15,13 +15,12 @@ to the history.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import STORE as REVISIONS
 from sqlwin.operators.over.base_sums import ROWS, stored

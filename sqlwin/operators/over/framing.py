@@ -15,7 +15,6 @@ then `ROWS BETWEEN 2 PRECEDING AND 2 PRECEDING` of c was {a} and is {b}, and nei
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.unions import Base, slide_all
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.over.arrivals import Came, arrived
 from sqlwin.operators.over.ordering import Arranged, arrange, renumbered
 from sqlwin.schema import POSITION, SEQ, Order

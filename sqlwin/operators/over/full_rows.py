@@ -9,10 +9,9 @@ Worked example, RANGE BETWEEN CURRENT ROW AND 1 MINUTE FOLLOWING, the watermark 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import FINAL

@@ -18,13 +18,12 @@ full, its follower is at 20; the one at 20 is not. A late row at 22 makes it ful
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from sqlwin.kernels.frames import Ints, Mask, ends, group_begins, numbered, sessions
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.ordering import Arranged, arrange
 from sqlwin.operators.over.partition_groups import PartitionGroup, PartitionGroups

@@ -27,12 +27,11 @@ at 90 comes, the one at 3 is emitted with it and the value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.frames import Mask
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.fullness import DONE

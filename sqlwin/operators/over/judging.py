@@ -14,13 +14,12 @@ Worked example, ROWS 2 PRECEDING, all that is older than 60 out of retention; ro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Mask, ends
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import DOUBT_PART, Stores
 from sqlwin.operators.over.base_sums import ROWS, stored
 from sqlwin.operators.over.fullness import Fullness

@@ -23,12 +23,13 @@ revision 1; a row of 9:04 does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import DOUBT, Stores
 from sqlwin.operators.emitter.results import ResultLedger, Results
 from sqlwin.operators.horizon import Horizons

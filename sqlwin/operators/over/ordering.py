@@ -24,14 +24,13 @@ Worked example, ORDER BY ts, price DESC: rows (ts 10, seq 1, price 5), (10, 2, 9
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.distances import framed_by
 from sqlwin.kernels.frames import Frames, Ints, Mask, excluding, frames_of, parts_of
 from sqlwin.kernels.standings import differs, in_order
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import PART, POSITION, SEQ, TS, Order
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame

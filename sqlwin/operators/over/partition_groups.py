@@ -25,9 +25,9 @@ all rows stay and no base is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.schema import Order
 from sqlwin.windows import Unit

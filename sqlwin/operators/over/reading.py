@@ -17,7 +17,6 @@ has fewer than two, so all of b is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +26,7 @@ from sqlwin.instants import END, START
 from sqlwin.kernels.columns import beside
 from sqlwin.kernels.frames import Mask
 from sqlwin.kernels.positions import which
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.over.base_sums import ALL, FROM, BaseSums, stored
 from sqlwin.operators.over.framing import FrameCall, evaluate

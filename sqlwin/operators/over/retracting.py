@@ -18,10 +18,9 @@ one at 20 is retracted: LEAD of the one at 10 is NULL, emitted `late`. One at 22
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import ADDED, DUE, FINAL, FORCED, OLD, PENDING, STANDS, STORE

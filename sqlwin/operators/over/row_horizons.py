@@ -11,12 +11,11 @@ rows at 9:02, 9:04, 9:04, 9:06: its horizon is 9:04. Were its rows at 9:06,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.kernels.frames import Ints
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizon import Horizons, KeyHorizons, by_time
 from sqlwin.operators.over.base_sums import stored

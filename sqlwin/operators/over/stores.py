@@ -13,9 +13,9 @@ Rows stay as far back as a RANGE reaches, and until those ahead have come.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.load import Load, Records, Retained, nothing
 from sqlwin.operators.over import base_sums, history

@@ -11,10 +11,9 @@ emitted, and is only stored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.results import FULL, ResultLedger
 from sqlwin.operators.emitter.schema import ADDED, FINAL, FORCED, STORE

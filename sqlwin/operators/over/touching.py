@@ -12,13 +12,12 @@ one at 3: touched are the new one, and those at 2 and 4, which hold it now.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.positions import which
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.schema import ADDED, FINAL
 from sqlwin.operators.over.base_sums import ROWS, stored

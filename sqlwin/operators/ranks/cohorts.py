@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.kernels.standings import Standing
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.kernel import changelog, goes_out
 from sqlwin.operators.emitter.results import ResultLedger, Results

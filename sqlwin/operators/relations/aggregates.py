@@ -8,13 +8,12 @@ The first key says the instant: `[17,"tea"]` is the group of tea at the message 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.errors import OverflowInAggregate
 from sqlwin.kernels.exact import Overflow
 from sqlwin.kernels.folds import Fold
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.relations.changes import Entering

@@ -17,11 +17,10 @@ Worked example, n = 2: 1, 2 and 3 come in one batch: `+I` 1, `+I` 2, `+I` 3, `-D
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import WORD
 from sqlwin.operators.load import Load, Records

@@ -10,11 +10,10 @@ Worked example, n = 2: 1, 2 and 3 come in one batch: 1; 1 and 2; 2 and 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import WORD
 from sqlwin.operators.relations.changes import there_at

@@ -22,12 +22,12 @@ pair leaves and the padded row enters again, and leaves a microsecond after 30.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.joins import coded, near
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, row_key
 from sqlwin.operators.relations.changes import INSTANT

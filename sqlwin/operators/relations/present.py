@@ -13,14 +13,13 @@ Worked example: x enters at 10, y at 12, x leaves at 15: x; x and y; y.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import chunks
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.relations.changes import INSTANT, ROWS, Entering
 from sqlwin.operators.relations.joined import inserted

@@ -21,11 +21,10 @@ in at 12 s, and leaves, `-D`, with the first watermark above.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import WORD
 from sqlwin.operators.relations.changes import (

@@ -22,14 +22,13 @@ Worked example, r = 2 s: rows of 10 s and 11 s. At 10 s the first is emitted, at
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import chunks
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.schema import WORD
 from sqlwin.operators.load import Load, Records

@@ -5,12 +5,13 @@ Invariant: all parts are of one operator, frozen; what changes between two batch
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.kernels.folds import Fold
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.superseding import SupersedingLedger
 from sqlwin.operators.order.numbering import Numbering

@@ -13,10 +13,9 @@ is within reach of another: [0, 5) and [8, 13). If it comes again, they are one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.sessions.spans import AT, REACH
 from sqlwin.operators.sessions.splitting import ENDS, STARTS, Split

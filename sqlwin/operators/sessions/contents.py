@@ -13,7 +13,6 @@ span, and its median computed of the two messages from 0 to 8.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +20,7 @@ import polars as pl
 
 from sqlwin.instants import format_instant
 from sqlwin.kernels.folds import Fold
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.sessions.changes import Changing
 from sqlwin.operators.sessions.judging import doubted

@@ -14,11 +14,10 @@ counts, for its session goes on to 34.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import SECOND
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import DOUBT, DOUBT_PART, Stores
 from sqlwin.operators.sessions.spans import AT, REACH, RUN, met
 from sqlwin.policies import Policy

@@ -16,13 +16,13 @@ its own.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.sessions import runs_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED
 from sqlwin.operators.sessions.judging import apart, with_doubt_of

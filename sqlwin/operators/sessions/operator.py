@@ -18,11 +18,12 @@ with 3 rows. Late every 10 s: then `-D` of both and `+I` of [0, 14) go out toget
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.results import FULL
 from sqlwin.operators.emitter.schema import ADDED, EXISTS, FINAL, FORCED, PENDING, STANDS, WORD

@@ -12,10 +12,9 @@ a gap of 5: ann's [0, 7) with 3 rows is 1, bob's with 2 rows is 2. A late row ma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import EXISTS
 from sqlwin.operators.emitter.superseding import SupersedingLedger

@@ -20,12 +20,12 @@ it reaches [20, 26).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.schema import EXISTS, STORE
 from sqlwin.operators.emitter.superseding import SupersedingLedger, overlapping

@@ -10,13 +10,12 @@ after 0. So there are [0, 10) and [11, 17). A row at -6 makes them [-6, 4) and [
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.instants import END
 from sqlwin.kernels.sessions import cut_runs, runs_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED
 from sqlwin.operators.sessions.judging import apart, with_doubt_of

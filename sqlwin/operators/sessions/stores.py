@@ -13,12 +13,12 @@ A session begins with each row that comes after a pause; rows of a key are apart
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from math import exp
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.load import NO_END, Load, Records, Retained, nothing
 from sqlwin.operators.sessions.contents import SessionContents

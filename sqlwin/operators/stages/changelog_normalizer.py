@@ -23,11 +23,10 @@ n = 5 is retracted, which is passed over, and n = 6 comes: the sum is 6, `+I`, n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Operator, Stores, bounds, next_full
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.operators.weights import SIGN, effective, there, weighed

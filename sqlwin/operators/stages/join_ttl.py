@@ -24,13 +24,13 @@ finds nothing. At 10:40 a left row comes, and is emitted with the right one of 9
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import polars as pl
 
 from sqlwin.instants import SECOND
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin

@@ -21,11 +21,11 @@ Worked example, the last row of each key, TTL 1 hour: a row of 9:00 comes at 9:0
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Operator, Stores
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.stages.ttl_stage import TtlStage

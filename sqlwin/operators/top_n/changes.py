@@ -17,10 +17,9 @@ goes out `-D` 1, c `+I` 0. Were b replaced by b (4) instead, it would go out `+U
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.schema import OLD
 from sqlwin.polars_frames import whole
 from sqlwin.schema import PART, POSITION, REVISION, SEQ

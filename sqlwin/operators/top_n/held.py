@@ -14,13 +14,13 @@ are held: see `operator`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.standings import Standing, number_within
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.kernel import due
 from sqlwin.operators.emitter.schema import DUE, PENDING

@@ -33,11 +33,10 @@ this keeps the last row of each key: deduplication.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything, timeout_at
 from sqlwin.operators.emitter.changes import row_key_at
 from sqlwin.operators.emitter.kernel import changelog

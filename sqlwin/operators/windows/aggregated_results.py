@@ -6,7 +6,6 @@ asked; nothing of a result is kept but what was emitted of it, which is the ledg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -15,6 +14,7 @@ from sqlwin.instants import END
 from sqlwin.kernels.columns import beside
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW_END, start_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import row_key, row_key_at
 from sqlwin.operators.emitter.results import ResultLedger

@@ -19,12 +19,13 @@ window is looked at before it is full.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import earliest, ends_at, ends_between, ends_of, pane_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED, FINAL
 from sqlwin.operators.state_queries import STATE, MessageRange, StateQuery, of_keys

@@ -25,12 +25,12 @@ that begin at 105, 108, …, 198 and end by 201; panes 101 to 104, and 201 to 20
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import ends_at, origin, pane_start, span_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.windows.grouping import PANE, merged_by
 from sqlwin.state.contract import Store

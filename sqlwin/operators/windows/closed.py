@@ -15,12 +15,12 @@ minute is found, with its total of 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.load import Expected
 from sqlwin.operators.state_queries import FULL_WINDOW, STATE, StateQuery, of_keys

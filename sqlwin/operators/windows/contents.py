@@ -28,7 +28,6 @@ and 1:00.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,6 +35,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, span_of, start_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.weights import effective, split

@@ -24,7 +24,6 @@ nothing is kept of them. 4 comes; at the end of the minute `+I full` 4, revision
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -32,6 +31,7 @@ import polars as pl
 from sqlwin.instants import END
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import ADDED, FINAL, FORCED, STANDS, STORE

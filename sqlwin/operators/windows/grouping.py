@@ -19,7 +19,6 @@ minute 0:00 with 3, 4 and 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -28,6 +27,7 @@ from sqlwin.kernels.columns import constant
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.folds.base import GroupBy, lifted, lifted_row
 from sqlwin.kernels.panes import pane_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import POSITION, SEQ, TS
 from sqlwin.state.records import greatest, least
 from sqlwin.windows.group import Aligned

@@ -8,7 +8,6 @@ window costs the logarithm of its panes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -19,6 +18,7 @@ from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.frames import Frames, Ints, halved
 from sqlwin.kernels.pane_ranges import merged, overlap, ranges_of
 from sqlwin.kernels.panes import WINDOW_END, ends_at, ends_of, held_by, start_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.windows.grouping import EXTENT, PANE, ROWS, merged_by, merges
 from sqlwin.schema import POSITION, TS
 from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, Ending, Hop

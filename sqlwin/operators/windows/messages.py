@@ -7,7 +7,6 @@ where some aggregate is not computed from panes (`whole`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ from sqlwin.instants import format_instant
 from sqlwin.kernels.folds import Fold
 from sqlwin.kernels.pane_ranges import overlap
 from sqlwin.kernels.panes import WINDOW_END, span_of, start_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.weights import SIGN, there
 from sqlwin.operators.windows.folded import Folded

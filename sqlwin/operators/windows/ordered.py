@@ -18,13 +18,14 @@ at 20 and 30.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of, pane_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.schema import ADDED, FINAL, STORE
 from sqlwin.operators.order.ordering import BEFORE, CLOSED, FIXED, NEW, Ordering, by_number

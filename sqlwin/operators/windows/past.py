@@ -18,11 +18,10 @@ and 5, so [2, 4) is found and [1, 3) is not: its last is message 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import END
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.load import Load, Records
 from sqlwin.operators.order.numbering import COUNT

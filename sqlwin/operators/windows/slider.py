@@ -16,13 +16,12 @@ holds 4 and 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.kernels.frames import Mask
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.kernel import changelog

@@ -14,12 +14,12 @@ Panes are as many as keys have rows in, see `operators.load`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.kernels.panes import WINDOW_END
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.results import ResultLedger
 from sqlwin.operators.emitter.schema import STORE
 from sqlwin.operators.horizon import Horizons

@@ -26,7 +26,7 @@ message 1 due at 9:01:00; then it goes out `early` with 5, revision 0. Message 3
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +34,7 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.kernels.panes import WINDOW_END, earliest, ends_of
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, everything
 from sqlwin.operators.emitter.results import FULL
 from sqlwin.operators.emitter.schema import ADDED, FINAL, FORCED, STORE

@@ -13,13 +13,14 @@ of those that its columns carry.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlwin.added import ADDED
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.streams import Scalar, Stream
 from sqlwin.policies import Policy

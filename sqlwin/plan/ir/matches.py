@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlwin.added import ADDED
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.patterns import AfterMatch, AllRows, Navigation, Pattern, Start, contains
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.plan.ir.streams import Scalar

@@ -24,9 +24,9 @@ Projects. Conditions on one input are its Filter, where outer joins let them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.joins import Join, StaticScan
 from sqlwin.plan.ir.matches import MatchRecognize
 from sqlwin.plan.ir.once import hashed_once

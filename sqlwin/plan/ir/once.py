@@ -8,7 +8,7 @@ A function under `once` depends on its arguments alone, its result is immutable,
 distinguish equal nodes. Results are no part of a node: `replace` makes a node without any, and
 they are not pickled, as hashes of text differ from process to process.
 
->>> from dataclasses import dataclass
+>>> from sqlwin.lazy_dataclass import dataclass
 >>> @hashed_once
 ... @dataclass(frozen=True)
 ... class Leaf:

@@ -20,12 +20,13 @@ from __future__ import annotations
 import base64
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import pyarrow as pa
 
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.streams import Scalar, Stream
 from sqlwin.schema import Column, arrow_schema
 from sqlwin.system.secrets import hidden, masked

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from sqlwin.aggregates.python import PythonAggregate
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.streams import Stream
 from sqlwin.python_functions import PythonFunction

@@ -9,7 +9,7 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from sqlwin.added import ADDED
 from sqlwin.errors import Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.schema import RESERVED, Column, Schema
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.schema import Column, Schema
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlwin.added import ADDED
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.once import hashed_once
 from sqlwin.policies import Policy
 from sqlwin.schema import TIMESTAMP, Column, Order, Schema

@@ -10,7 +10,8 @@ Names that begin with `spark.` are Spark's own, but for those that sqlwin needs 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from sqlwin.lazy_dataclass import dataclass
 
 SETTINGS: Mapping[str, str] = {
     "batch.bytes": "bytes of files that one batch reads",

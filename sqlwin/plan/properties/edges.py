@@ -9,8 +9,9 @@ Hop(size=4, advance=4, offset=2, unit=<Unit.RANGE: 'RANGE'>)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.joins import HALVES
 from sqlwin.plan.ir.nodes import (
     Join,

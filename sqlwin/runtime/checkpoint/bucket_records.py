@@ -9,12 +9,12 @@ Invariant: no two entries have one new number; a record whose entry is gone is g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.runtime.checkpoint.task_state import Metadata
 from sqlwin.state.segments.store import SegmentStore

@@ -32,11 +32,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import InputError, StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.checkpoint.task_state import check_version, parsed
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.state.blobs.blobs import DictBlobs, PrefixedBlobs, SqliteBlobs

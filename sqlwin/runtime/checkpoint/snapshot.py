@@ -17,7 +17,6 @@ import re
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -27,6 +26,7 @@ import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, StateError
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.statements import Script

@@ -10,10 +10,11 @@ stores are in memory and there is no metadata.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Expiring, Stores
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS
 from sqlwin.operators.store_spec import StoreSpec

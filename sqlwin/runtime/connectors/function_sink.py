@@ -16,12 +16,12 @@ number delivers each batch once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlwin.errors import InputError, QueryError, RunError, SqlwinError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.names import nearest
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 
 from sqlwin.instants import END, SECOND, START, format_instant
+from sqlwin.lazy_dataclass import dataclass
 
 Labels = tuple[tuple[str, str], ...]
 

@@ -6,11 +6,11 @@ warned of each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlwin.errors import InputError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Script
 from sqlwin.plan.properties.facts import sources_of, tables_of

@@ -7,10 +7,10 @@ that none replaces a batch of another.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.plan.ir.statements import Sink as Declared
 from sqlwin.plan.options.connectors import SINKS, connector_of

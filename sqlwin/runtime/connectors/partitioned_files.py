@@ -8,11 +8,11 @@ files and no others: those of its number in other folders go first, so that no c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import iso_columns
 from sqlwin.runtime.connectors.sinks import Files
 from sqlwin.runtime.files.atomic_files import removed, synced

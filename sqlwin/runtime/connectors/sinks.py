@@ -8,11 +8,12 @@ commit, see `Outlet.sends`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Sink as Declared
 from sqlwin.plan.options.checks import check_whole
 from sqlwin.plan.options.connectors import LAKES, PARTITIONED, SINKS, STATIC, connector_of

@@ -14,9 +14,9 @@ False
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.files.pieces import fingerprint
 
 UNKNOWN = -1

@@ -33,11 +33,12 @@ sqlwin.errors.RunError: .../a has 0 bytes, and 18 of it were taken: ...
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, field, replace
 from functools import partial
 from typing import Any
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.files.ends import UNKNOWN, End, Files, Stat, is_same, stat_of
 from sqlwin.runtime.files.pieces import Piece, fingerprint, of_lines, pieces, within_a_line
 from sqlwin.runtime.files.rotated import Rotation

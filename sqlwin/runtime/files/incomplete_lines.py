@@ -15,7 +15,9 @@ incomplete for some seconds and nothing of its file was read meanwhile.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from sqlwin.lazy_dataclass import dataclass
 
 SECONDS = 10.0
 PERIOD = 2.0

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

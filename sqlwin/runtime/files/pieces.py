@@ -24,10 +24,10 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.formats.content import is_compressed
 from sqlwin.runtime.formats.records import BYTES, Record, records, well_quoted
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.files.ends import UNKNOWN, End, Files, Stat, is_same, stat_of
 
 _ADDED = re.compile(r"[-._T:\d]*\d[-._T:\d]*")

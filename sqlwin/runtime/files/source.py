@@ -9,12 +9,13 @@ survives any cut into batches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.kernels.columns import ascending, constant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import DEBEZIUM, PARTITIONED
 from sqlwin.plan.options.option import boolean

@@ -27,13 +27,14 @@ texts; where that fails the good records are written anew, and read the fast way
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.content import TEXT_TOO
 from sqlwin.runtime.formats.lines import NO_TEXT, Lines, is_text

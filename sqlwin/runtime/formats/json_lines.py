@@ -21,7 +21,6 @@ tried; of a block that fails each line goes by the rule.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -31,6 +30,7 @@ import polars as pl
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.formats.json_rule import by_rule
 from sqlwin.runtime.formats.lines import Lines, Numbers, is_text, joined
 from sqlwin.runtime.formats.nested import DEEPEST

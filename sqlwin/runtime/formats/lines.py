@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import empty, polars_schema
 from sqlwin.runtime.rows.conform import conform
 from sqlwin.schema import Schema

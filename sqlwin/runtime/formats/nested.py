@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any, TypeAlias
@@ -26,6 +25,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 
 Given: TypeAlias = pl.Series | Sequence[Any]

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+
+from sqlwin.lazy_dataclass import dataclass
 
 LINES = 1_000
 """That a quoted field spans at most."""

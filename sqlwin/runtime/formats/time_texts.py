@@ -9,10 +9,11 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 import polars as pl
+
+from sqlwin.lazy_dataclass import dataclass
 
 _DAYS = (
     ("dd/MM/yyyy", "%d/%m/%Y"),

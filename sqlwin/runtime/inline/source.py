@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.streams import Stream
 from sqlwin.runtime.files.generated import Generated
 from sqlwin.runtime.files.pieces import Piece

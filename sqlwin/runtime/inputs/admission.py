@@ -20,11 +20,12 @@ batch 3 is admitted, once; two replays are counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.load import Load, Records, Retained
 from sqlwin.operators.over import base_sums

@@ -6,12 +6,12 @@ joined with itself is two inputs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
 from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.operators.store_spec import StoreSpec

@@ -15,10 +15,11 @@ pipeline passes a blank row for each, which is removed here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.joins.sides import PASSED_WHERE, POS
 from sqlwin.schema import PART, SEQ
 

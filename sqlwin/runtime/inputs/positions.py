@@ -14,8 +14,10 @@ Where a query reads several streams, they are kept by name:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass

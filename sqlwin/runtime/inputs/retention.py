@@ -26,12 +26,11 @@ which ends at 9:10; the horizon is 9:00.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.instants import START, format_instant
 from sqlwin.kernels.panes import earliest, ends_at
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.horizon import by_time
 from sqlwin.operators.sessions.judging import in_doubt, stored_since
 from sqlwin.polars_frames import where

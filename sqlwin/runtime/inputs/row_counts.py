@@ -9,7 +9,8 @@ RowCounts(taken=5, late=1, expired=0)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

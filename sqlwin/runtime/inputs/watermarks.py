@@ -26,9 +26,10 @@ not hold the watermark back; where all are idle, the one that is ahead counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 
 Marks = Mapping[int, int]
 """Partition of the source to the greatest event time seen in it, microseconds."""

@@ -22,7 +22,7 @@ import io
 import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -32,6 +32,7 @@ import polars as pl
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import SECOND
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options import kafka_options
 from sqlwin.runtime.formats import debezium
 from sqlwin.runtime.formats.lines import Lines

@@ -13,12 +13,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from re import fullmatch
 from typing import Any, TypeVar
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options.kafka_options import client_settings
 from sqlwin.system.secrets import clear
 

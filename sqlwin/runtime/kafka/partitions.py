@@ -18,9 +18,9 @@ topic was the only one, and its id is not known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.files.ends import End
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.kafka.client import Found

@@ -10,7 +10,7 @@ import base64
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from http.client import HTTPException
 from typing import Any
@@ -19,6 +19,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.kafka.client import CALL_SECONDS, PAUSE_SECONDS
 from sqlwin.system.secrets import clear
 

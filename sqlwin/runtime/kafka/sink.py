@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from queue import Empty, Queue
 from typing import Any
 
@@ -25,6 +25,7 @@ import polars as pl
 from sqlwin.durations import micros
 from sqlwin.errors import QueryError, RunError
 from sqlwin.instants import SECOND
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options.table_options import key_columns
 from sqlwin.runtime.kafka.avro import Avro, codec
 from sqlwin.runtime.kafka.client import (

@@ -14,13 +14,14 @@ partition's, the watermark would run ahead of the others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.polars_frames import empty, polars_schema
 from sqlwin.runtime.files.ends import End

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.kafka.client import Consumer
 
 

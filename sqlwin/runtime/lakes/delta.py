@@ -6,7 +6,6 @@ A commit's tag is a transaction of the writer in the log, and stands in the hist
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.lakes.lake import WHOLE, Changes, Tag, undone
 from sqlwin.runtime.tables.results import DELETED
 

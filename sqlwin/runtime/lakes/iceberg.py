@@ -8,13 +8,13 @@ of each in them, of which those that did not change are written as they were.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.lakes.lake import WHOLE, Changes, Tag, undone
 from sqlwin.runtime.tables.results import DELETED
 

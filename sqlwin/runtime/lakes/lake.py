@@ -8,11 +8,11 @@ commit takes it back and does the new work in one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.tables.results import DELETED
 
 WHOLE = "__whole"

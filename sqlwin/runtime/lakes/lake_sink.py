@@ -7,11 +7,10 @@ where it has other rows this time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.lakes.lake import WHOLE, Changes, Lake, Table, Tag
 from sqlwin.runtime.tables.appends import BATCH, WRITER, numbered
 from sqlwin.runtime.tables.database import listed

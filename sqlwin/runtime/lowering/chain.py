@@ -13,12 +13,13 @@ first counts, and its results are part 0 of the derived stream that the second o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Node, Stream
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import join_of, plans_of, sources_of, unnests

@@ -6,8 +6,7 @@ plan is not in normal form, and is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import (
     Filter,
     Join,

@@ -13,10 +13,11 @@ netted after WHERE, before the operator prepares them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.joins.sides import PASSED_WHERE
 from sqlwin.operators.sessions.judging import with_doubt
 from sqlwin.polars_frames import dropped, stacked
@@ -51,7 +52,7 @@ class PreparedRows:
     errors: pl.DataFrame
     marks: dict[int, int]
     read: dict[int, int] = field(default_factory=dict)
-    counts: RowCounts = RowCounts()  # noqa: RUF009  it is frozen
+    counts: RowCounts = RowCounts()
 
 
 @dataclass(frozen=True)

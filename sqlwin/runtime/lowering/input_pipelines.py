@@ -7,10 +7,11 @@ same reason goes to the error stream once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import stacked
 from sqlwin.runtime.inputs.row_counts import RowCounts, added
 from sqlwin.runtime.inputs.watermarks import each_merged, merged

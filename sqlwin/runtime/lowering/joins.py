@@ -6,12 +6,13 @@ A residual condition is computed as all scalars are, over pairs that are near en
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import JoinOperator
 from sqlwin.operators.joins.asof import AsOfJoin
 from sqlwin.operators.joins.counted_sessions import CountedSessionJoin

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, cast
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import JoinOperator, Operator
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import Scalar, Stream, WindowAggregate

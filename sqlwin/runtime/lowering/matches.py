@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.kernels.folds import Fold
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.matches.conditions import Condition
 from sqlwin.operators.matches.matching import Matching
 from sqlwin.operators.matches.operator import PatternMatcher

@@ -15,12 +15,12 @@ enough for an upsert by `row_key`; both halves go to a derived stream and to a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, row_key_at
 from sqlwin.polars_frames import empty, polars_type, where
 from sqlwin.runtime.lowering.lowered import Lowered

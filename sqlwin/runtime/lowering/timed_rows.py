@@ -6,11 +6,12 @@ and its position; a row that lacks one goes to the error stream whole, with the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import column_of
 from sqlwin.plan.ir.streams import Changelog
 from sqlwin.polars_frames import stacked

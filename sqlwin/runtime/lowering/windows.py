@@ -6,7 +6,7 @@ A window that is not listed is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from sqlwin.errors import QueryError
 from sqlwin.kernels.folds import Fold, fold
 from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.standings import Standing
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Operator
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.plan.ir.nodes import (

@@ -11,12 +11,13 @@ finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) over a counter.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
+
+from sqlwin.lazy_dataclass import dataclass
 
 Integers = npt.NDArray[np.int64]
 Draws = npt.NDArray[np.uint64]

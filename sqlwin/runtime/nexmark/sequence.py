@@ -17,12 +17,12 @@ positions may be made by itself, again, or elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
 
 from sqlwin.instants import SECOND
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.nexmark.chance import Chance, Integers
 
 PEOPLE, AUCTIONS, BIDS = 1, 3, 46

@@ -14,13 +14,13 @@ one sequence, so their n-th splits are of the same stretch of time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import parse_instant
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.connectors import STREAMS
 from sqlwin.plan.options.option import duration

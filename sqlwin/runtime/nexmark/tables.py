@@ -16,7 +16,6 @@ begin, on average. One column is not Nexmark's: `arrived`, the source's own cloc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
@@ -25,6 +24,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import SECOND
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import INSTANT, polars_type
 from sqlwin.runtime.nexmark.chance import Chance, Integers
 from sqlwin.runtime.nexmark.sequence import AUCTIONS, EPOCH, Sequence, last_auction, last_person

@@ -14,7 +14,6 @@ accepted. A missing column is NULL.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -24,6 +23,7 @@ import pyarrow.compute as pc
 
 from sqlwin.errors import InputError
 from sqlwin.kernels.columns import table
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.instants import clocks_of
 from sqlwin.runtime.formats.nested import DEEPEST

@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from sqlwin.errors import InputError, RunError
+from sqlwin.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import polars as pl

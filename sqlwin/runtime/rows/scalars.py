@@ -16,12 +16,13 @@ value is too large, is found by halving; what that costs in all is bounded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
 from sqlwin.errors import RunError
 from sqlwin.kernels.columns import table
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Scalar, quoted
 from sqlwin.polars_frames import polars_type
 from sqlwin.sandbox.bounds import BYTES

@@ -14,10 +14,11 @@ Indexes and headers are left out, and so is what lies twice until runs are merge
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.load import NOT_ESTIMATED, Load
 from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.runtime.lowering.chain import chain

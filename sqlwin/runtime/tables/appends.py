@@ -6,10 +6,9 @@ again replaces what it wrote, and batches of an earlier run behind it go, as par
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.tables.database import Transaction, listed, quoted
 from sqlwin.runtime.tables.statements import INCOMING, name_of
 from sqlwin.runtime.tables.target import Target

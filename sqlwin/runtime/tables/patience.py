@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlwin.errors import RunError, SqlwinError
+from sqlwin.lazy_dataclass import dataclass
 
 PAUSE_SECONDS, UNREACHED_SECONDS = 0.2, 3.0
 

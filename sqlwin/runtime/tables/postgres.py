@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import iso_columns
 from sqlwin.runtime.formats.python_values import json_text
 from sqlwin.runtime.tables.database import Transaction, literal, quoted

@@ -6,11 +6,10 @@ values (`op`, `emit`, `revision`) is written only where `columns` names it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.tables.database import listed
 from sqlwin.schema import CHANGELOG_NAMES, OP, ROW_KEY
 

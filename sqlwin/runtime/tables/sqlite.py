@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import iso_columns
 from sqlwin.runtime.rows.render import cell
 from sqlwin.runtime.tables.database import Transaction, literal, quoted

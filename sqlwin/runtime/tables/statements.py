@@ -12,8 +12,8 @@ WHERE NOT "__deleted" ON CONFLICT ("k") DO UPDATE SET "n" = excluded."n"
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.tables.database import listed, literal, quoted
 from sqlwin.runtime.tables.results import DELETED
 

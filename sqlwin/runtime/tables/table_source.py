@@ -6,10 +6,10 @@ column's type is malformed, as of a file. The connection can only read, where it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlwin.errors import QueryError, RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.options.table_options import table_name
 from sqlwin.runtime.files.file_progress import FileProgress

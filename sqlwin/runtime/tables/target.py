@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import polars as pl
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.tables.database import Database, Transaction, listed, quoted
 from sqlwin.runtime.tables.patience import Patience
 from sqlwin.runtime.tables.results import Results

@@ -7,10 +7,9 @@ wrote, even where it was cut otherwise: the last one is undone first. All is one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.tables.database import Transaction
 from sqlwin.runtime.tables.results import DELETED, another_run
 from sqlwin.runtime.tables.statements import (

@@ -6,12 +6,13 @@ count open windows reads them all, as the state query of the windows from the wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.state_queries import OPEN_WINDOW, STATE, StateQuery, queryable
 from sqlwin.plan.properties.facts import operator_of
 from sqlwin.runtime.inputs.row_counts import RowCounts

@@ -23,13 +23,14 @@ minute goes out once more, as revision 1; 9:00 and 9:01 do not.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from sqlwin.errors import Incomplete, StateError
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds, everything
 from sqlwin.operators.emitter.schema import DUE, PENDING, STORE
 from sqlwin.runtime.inputs.admission import SEEN

@@ -15,12 +15,13 @@ A query of several streams has a watermark for each, and goes by the least of th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import DOUBT, Restoring, next_full
 from sqlwin.plan.properties.recovery import reaches_back
 from sqlwin.polars_frames import stacked

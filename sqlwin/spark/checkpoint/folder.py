@@ -13,11 +13,11 @@ True
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.files.sealed_text import read_json, read_text, write_text
 from sqlwin.state.blobs.sqlite_file import TO_DO
 

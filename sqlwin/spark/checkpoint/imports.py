@@ -23,12 +23,12 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.spark.checkpoint.folder import Folder
 from sqlwin.spark.sources.offsets import Offset
 from sqlwin.spark.stages.row_kinds import STATE

@@ -14,10 +14,11 @@ the same. It is named by the batch's number, so a stale one is never read.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.spark.checkpoint.folder import Folder
 from sqlwin.spark.checkpoint.imports import batches_before
 from sqlwin.state.blobs.sqlite_file import TO_DO

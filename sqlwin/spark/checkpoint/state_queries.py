@@ -11,7 +11,6 @@ A state query by key reads only the bucket of that key, if the query has buckets
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, split
 
 from sqlwin.errors import InputError, RunError, StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.python_functions import UserFunction
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again, numbered

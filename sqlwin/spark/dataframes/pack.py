@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.files.source import decoded
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import once

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ import polars as pl
 from pyspark.sql.streaming.query import StreamingQuery
 
 from sqlwin.errors import InputError, RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Query, Script, Sink
 from sqlwin.runtime.connectors.function_sink import PYTHON, TakeBatch
 from sqlwin.runtime.connectors.options import RunOptions

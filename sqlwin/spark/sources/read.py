@@ -8,11 +8,12 @@ but in the bucket of its keys, or of its position where no operator takes it.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import polars as pl
 
 from sqlwin.instants import START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.files.pieces import Piece

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.files.atomic_files import replaced
 from sqlwin.runtime.formats.presented import as_texts
 

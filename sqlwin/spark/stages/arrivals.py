@@ -11,10 +11,11 @@ again on the driver: a run that reads millions of rows is recorded in a file of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.connectors.progress import MOST_ARRIVALS
 from sqlwin.spark.stages.wire import decode, encode, packed_blob, unpacked_blob
 

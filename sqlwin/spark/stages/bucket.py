@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import pandas as pd
 import polars as pl
@@ -28,6 +28,7 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.inputs.row_counts import RowCounts, total
 from sqlwin.runtime.inputs.watermarks import each_merged
 from sqlwin.runtime.lowering.derived import retractions_first

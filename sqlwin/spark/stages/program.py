@@ -16,12 +16,13 @@ import base64
 import pickle
 import uuid
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 
 from pyspark import cloudpickle
 
 from sqlwin.errors import RunError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import fingerprint

@@ -20,11 +20,12 @@ import os
 import shutil
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.files.atomic_files import replaced
 
 CAPACITY = 4 << 30

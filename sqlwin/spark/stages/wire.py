@@ -26,10 +26,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 
 import polars as pl
 import pyarrow as pa
+
+from sqlwin.lazy_dataclass import dataclass
 
 CAP = 32 << 20
 """Bytes of a payload: a row of some tens of MB passes through Spark at ease."""

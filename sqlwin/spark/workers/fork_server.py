@@ -20,10 +20,11 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.spark.workers.fork_client import NUMBER, Request, received
 
 PRELOADED = (

@@ -7,7 +7,7 @@ this module with values, constants and an order apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from sqlglot import exp
@@ -16,6 +16,7 @@ from sqlwin.aggregates import Param, Signature
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.literals import written_number
 from sqlwin.functions.core.typed import Refused
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.compile.atoms import hex_bytes
 from sqlwin.sql.expressions.folding import number_of
 from sqlwin.sql.expressions.scalars import Expr, not_null, place, spark, word, written_name

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -25,6 +25,7 @@ from sqlwin.aggregates import (
 )
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import ELSEWHERE
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC

@@ -15,10 +15,10 @@ INTEGR is not a type; did you mean INT?
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import TYPES
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.names import nearest
 from sqlwin.schema import type_names
 from sqlwin.sql.expressions.dialect.json_aggregates import NO_ARRAY, NO_OBJECT

@@ -6,7 +6,6 @@ Their names must be free: a query means the same wherever it is run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 from sqlglot import exp
@@ -18,6 +17,7 @@ from sqlwin.functions.core.entry import Function, Overload
 from sqlwin.functions.core.signatures import Signature as Of
 from sqlwin.functions.core.type_patterns import Pattern
 from sqlwin.functions.table import find
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.python_functions import PythonFunction, UserFunction
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC

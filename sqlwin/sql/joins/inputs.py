@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Scan, StaticScan
 from sqlwin.sql.joins.compared_times import as_compared, compared_columns, time_column
 from sqlwin.sql.joins.input_windows import Shape, alike, shaped, span_of

@@ -7,9 +7,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.text import ast
 

@@ -10,12 +10,12 @@ never brings back an older rate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.relations.relation import JoinSide, Relation
 from sqlwin.sql.relations.scope import Scope

@@ -17,13 +17,13 @@ the rows m - 3 to m. Both bounds and the condition are then a `SteppedWindow`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.instants import format_duration
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.scalars import Expr, column
 from sqlwin.sql.windows.window import Window
 from sqlwin.windows import Unit

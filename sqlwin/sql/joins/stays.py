@@ -5,9 +5,10 @@ Rows of windows in ROWS are in the order of event time here, for two inputs have
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import StaticScan, Stream
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.sql.joins.last_rows import last_rows_column

@@ -15,11 +15,11 @@ Compared(left='a', right='b', op='<=', by=0)
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlwin.durations import micros
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.scalars import Expr
 
 _OPS: dict[type[Expr], str] = {

@@ -6,12 +6,13 @@ conditions go: see `conditions`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.joins import HALVES
 from sqlwin.plan.properties.bounds import plus
 from sqlwin.sql.expressions.scalars import Expr

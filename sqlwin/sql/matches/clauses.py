@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.patterns import AfterMatch, AllRows, Pattern, Skip, begins, variables
 from sqlwin.sql.syntax.parser import duration
 from sqlwin.sql.text import ast

@@ -10,11 +10,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import permutations
 from math import factorial
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.patterns import (
     MOST_REPEATS,
     AllRows,

@@ -8,11 +8,12 @@ variable are of any. All else in an expression stays, over the terms.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.patterns import Navigation
 from sqlwin.plan.ir.matches import Condition, MatchAggregate, Term, type_of
 from sqlwin.plan.ir.streams import column_of

@@ -7,11 +7,11 @@ expressions, the select list and QUALIFY are here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.calls import AggregateCall, call_at, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, parsed, place
 from sqlwin.sql.expressions.trees import rewritten

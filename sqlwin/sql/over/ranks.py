@@ -7,11 +7,12 @@ window is full before its rows are ranked, so any order and any bound will do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import WindowAggregate, WindowRank
 from sqlwin.plan.properties.edges import cascade, edge
 from sqlwin.policies import Expired

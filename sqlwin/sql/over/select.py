@@ -8,13 +8,14 @@ other call stands beside it, and a rank over windows a `WindowRank`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import OverAggregate, OverCall, WindowAggregate
 from sqlwin.plan.properties.changelog import lateness
 from sqlwin.plan.properties.instants import pins_time

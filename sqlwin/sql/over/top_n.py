@@ -9,9 +9,10 @@ beside it, or without a bound, all rows are ranked (`select`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import OverAggregate, TopN
 from sqlwin.plan.properties.changelog import lateness
 from sqlwin.plan.properties.edges import edge

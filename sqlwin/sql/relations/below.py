@@ -7,7 +7,7 @@ is for. No name is used twice in one window query, neither below nor above.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import pyarrow as pa
 import sqlglot
@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlwin.aggregates import BINARY, DOUBLE, STRING, is_orderable
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Aggregate, Project, Scalar
 from sqlwin.schema import RESERVED, Order, type_name
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC

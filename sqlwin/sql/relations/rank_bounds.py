@@ -13,12 +13,13 @@ all rows are ranked: the rank is a value over frames that hold whole partitions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import OverAggregate, TopN
 from sqlwin.schema import Schema
 from sqlwin.sql.expressions.scalars import Expr

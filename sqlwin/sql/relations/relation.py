@@ -7,13 +7,14 @@ top are kept apart as one predicate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.names import nearest as nearest
 from sqlwin.plan.ir.nodes import (
     Filter,

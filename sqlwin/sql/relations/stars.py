@@ -6,11 +6,12 @@ A column of REPLACE stays in its place, with another value; one of RENAME with a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.names import nearest
 from sqlwin.sql.expressions.scalars import Expr, place
 from sqlwin.sql.text import ast

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from pathlib import PurePath
 
 from sqlwin.errors import InputError, QueryError, Span
 from sqlwin.functions.core.session_zone import session_zone
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.sql.text import ast
 

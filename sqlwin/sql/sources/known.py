@@ -7,11 +7,12 @@ by what it may name itself, which is not what its reader may name.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.session_zone import session_zone
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Sink
 from sqlwin.sql.relations.relation import Relation, nearest, of_stream

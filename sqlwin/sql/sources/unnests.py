@@ -11,12 +11,13 @@ called `col1`, `col2`, by their places.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Scan, Unnest
 from sqlwin.plan.ir.unnest import element_type
 from sqlwin.plan.properties.times import delay_in

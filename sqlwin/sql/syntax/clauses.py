@@ -6,10 +6,10 @@ EMIT, RETAIN, RETENTION and EXPIRED come last, in any order among themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.text import ast
 
 ORDER = {

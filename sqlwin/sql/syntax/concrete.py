@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options.settings import DOUBLE_QUOTED
 from sqlwin.sql.syntax.parser import grammar_folder, statements
 from sqlwin.sql.text.depth import refuse_deep, room

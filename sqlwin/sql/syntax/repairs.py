@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
 from lark import Lark
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from sqlwin.lazy_dataclass import dataclass
 
 LONGEST = 20_000
 """Characters of a text that is read again; a longer one has its message without a proposal."""

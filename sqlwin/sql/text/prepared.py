@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options.settings import DOUBLE_QUOTED
 from sqlwin.sql.text.typeset import TYPESET
 

@@ -24,11 +24,12 @@ key, a number or a time, a distance in RANGE is one along that key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import Order, type_name
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.session_frames import session_frame

@@ -9,13 +9,14 @@ and goes to the error stream as others that fail do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.functions.core.types import NULL, STRING, engine_name, is_interval
 from sqlwin.functions.times.gaps import GAP
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Scalar
 from sqlwin.schema import Schema
 from sqlwin.sql.expressions.calls import refuse_calls

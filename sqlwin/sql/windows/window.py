@@ -6,9 +6,10 @@ Window functions are in `window_calls`, ksqlDB's windows in `ksql`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import measured
 from sqlwin.sql.windows.sessions import LEGAL as LEGAL_SESSION

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from sqlwin.errors import Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import aligned
 from sqlwin.windows.group import GroupWindow

@@ -21,11 +21,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import ClassVar
 
 from sqlwin.errors import InputError, RunError, StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.state.blobs.checksums import Checksums
 from sqlwin.state.blobs.commits import Commits
 from sqlwin.state.blobs.sqlite_file import STANDS, fill, has_ledger, make, translated

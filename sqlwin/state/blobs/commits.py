@@ -19,10 +19,10 @@ sqlwin.errors.StateError: it has 8 commits, and 9 were made: its log ...
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.state.blobs.seal import checksum
 
 

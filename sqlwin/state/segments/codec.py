@@ -32,7 +32,6 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import blake2b
 from io import BytesIO
 
@@ -42,6 +41,7 @@ import pyarrow as pa
 from polars.datatypes import DataTypeClass
 
 from sqlwin.errors import StateError
+from sqlwin.lazy_dataclass import dataclass
 
 MAGIC = b"SQLW"
 VERSION = 1

@@ -26,13 +26,14 @@ long as the slice has few frames.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
 from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.state.contract import Combine, Layout
 from sqlwin.state.records import (
     accept,

@@ -14,11 +14,12 @@ is removed only after all rows that matched it in the same call.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import polars as pl
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.policies import TtlTime
 from sqlwin.schema import TS
 from sqlwin.state.ttl.lifetimes import LATEST, Lifetimes

@@ -28,11 +28,12 @@ which never expires. A record of an expired row is not stored.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
 from sqlwin.instants import END, START
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.state.contract import Layout, Store
 from sqlwin.state.records import accept, without
 from sqlwin.state.ttl.base import TtlStoreBase

@@ -8,7 +8,6 @@ needs to, and looks at nothing else.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -16,6 +15,7 @@ import polars as pl
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import among, chunks, lists_of, opened
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import PART, SEQ, TS
 
 PLACE = (("ts", TS), ("part", PART), ("seq", SEQ))

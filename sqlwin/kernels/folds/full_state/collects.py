@@ -15,7 +15,7 @@ of the whole, so no more of a part is kept, unless DISTINCT has yet to say which
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.gather import chunks, listed
 from sqlwin.kernels.order_statistics.wavelet import previous
 from sqlwin.kernels.ranks import arranged, ranked
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 from sqlwin.schema import Order
 

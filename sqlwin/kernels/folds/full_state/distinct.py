@@ -13,7 +13,7 @@ matrix, and summed without subtraction (floats) or exactly (in limbs of 32 bits)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -27,6 +27,7 @@ from sqlwin.kernels.folds.sums.sums import Sum
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.order_statistics.wavelet import Wavelet, previous
 from sqlwin.kernels.ranks import ranked
+from sqlwin.lazy_dataclass import dataclass
 
 LIMB = 2**32
 LIMBS = 4

@@ -16,8 +16,6 @@ Of the rows (b, 1), (a, 2), (b, 3) HISTOGRAM is {a: 1, b: 2}, MAP_AGG {a: 2, b: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
@@ -25,6 +23,7 @@ from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.full_state.base import OWNER
 from sqlwin.kernels.folds.full_state.collects import Collect, unsigned
 from sqlwin.kernels.gather import listed
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 
 KEYS, ITEMS = "values", "items"

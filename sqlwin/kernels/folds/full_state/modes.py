@@ -10,8 +10,6 @@ WITHIN GROUP (ORDER BY x) takes the least of several, with DESC the greatest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
@@ -19,6 +17,7 @@ from sqlwin.kernels.folds.full_state.base import OWNER, PLACE, Kept, position
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import chunks
 from sqlwin.kernels.ranks import ranked
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ of digits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -33,6 +32,7 @@ from sqlwin.kernels.gather import listed, opened
 from sqlwin.kernels.order_statistics.digits import Digits, searchable
 from sqlwin.kernels.order_statistics.wavelet import Wavelet
 from sqlwin.kernels.ranks import ranked
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 
 

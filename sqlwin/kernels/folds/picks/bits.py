@@ -13,14 +13,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Operation, fold_frames, of_ufunc
 from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 
 OPERATIONS: dict[str, Operation] = {

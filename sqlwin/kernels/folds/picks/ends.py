@@ -13,8 +13,6 @@ n rows need be kept: what is not among the n of a part is not among those of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
@@ -24,6 +22,7 @@ from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.gather import among, chunks, listed, lists_of
 from sqlwin.kernels.order_statistics.wavelet import Wavelet
 from sqlwin.kernels.ranks import ranked
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 
 

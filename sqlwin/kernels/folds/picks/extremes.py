@@ -10,8 +10,6 @@ only when nothing else is. Strings and binary go by their bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -20,6 +18,7 @@ from sqlwin.kernels.dyadic import Array, Operation, fold_frames, of_ufunc
 from sqlwin.kernels.folds.base import Fold, FoldCall, counted
 from sqlwin.kernels.frames import INT64_MAX, INT64_MIN, Frames
 from sqlwin.kernels.ranks import ranked
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 
 # fmin passes over NaN and maximum keeps it: just the order in which NaN is greatest

@@ -15,7 +15,6 @@ the first row by position.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +27,7 @@ from sqlwin.kernels.folds.full_state.base import PLACE, position
 from sqlwin.kernels.folds.picks.extremes import MIN_INT, extreme
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.kernels.ranks import arranged, ranked
+from sqlwin.lazy_dataclass import dataclass
 
 _FIRST, _LAST = [False] * len(PLACE), [True] * len(PLACE)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -12,6 +11,7 @@ import polars as pl
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.full_state.base import lifted
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

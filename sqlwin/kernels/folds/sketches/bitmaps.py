@@ -11,7 +11,6 @@ lacks is zero, and what a longer one has more is left out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
 
@@ -22,6 +21,7 @@ from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.full_state.base import lifted
 from sqlwin.kernels.folds.sketches.base import of_group
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 BYTES = 4096
 

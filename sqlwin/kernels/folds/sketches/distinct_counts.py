@@ -14,7 +14,6 @@ Source: Flajolet et al., HyperLogLog, 2007, by way of Apache DataSketches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from math import ceil, log2
 
@@ -27,6 +26,7 @@ from sqlwin.kernels.folds.full_state.distinct import distinct_of
 from sqlwin.kernels.folds.sketches.base import Sketch, of_group
 from sqlwin.kernels.folds.sums.counts import Count
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 LG_REGISTERS = 12
 

@@ -9,7 +9,6 @@ It is exact in this: equal sets of values have equal bytes, however they were cu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import polars as pl
@@ -20,6 +19,7 @@ from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.full_state.base import lifted
 from sqlwin.kernels.folds.sketches.base import of_group
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

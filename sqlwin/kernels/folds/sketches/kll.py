@@ -11,7 +11,6 @@ bytes in another order, see `sqlwin.functions.sketches.kll`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from sqlwin.functions.sketches.kll import (
     written,
 )
 from sqlwin.kernels.folds.full_state.base import Kept
+from sqlwin.lazy_dataclass import dataclass
 
 _OF = {"bigint": LONGS, "float": FLOATS, "double": DOUBLES}
 

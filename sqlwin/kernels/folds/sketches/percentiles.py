@@ -28,7 +28,7 @@ Source: Dunning, The t-digest, 2021, by way of Apache DataSketches.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import partial
@@ -44,6 +44,7 @@ from sqlwin.kernels.folds.base import Fold, counted
 from sqlwin.kernels.folds.full_state.quantiles import Quantile
 from sqlwin.kernels.folds.sketches.base import Sketch, of_group
 from sqlwin.kernels.frames import Frames, Mask
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 
 CENTROIDS, MOST_CENTROIDS = 500, 2**15

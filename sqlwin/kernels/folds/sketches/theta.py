@@ -11,7 +11,6 @@ is left out of the sketch of a part is beyond the k least hashes of the whole, t
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import polars as pl
 import pyarrow as pa
@@ -21,6 +20,7 @@ from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.full_state.base import lifted
 from sqlwin.kernels.folds.sketches.base import of_group
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

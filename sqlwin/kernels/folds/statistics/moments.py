@@ -17,14 +17,13 @@ Source: Chan, Golub, LeVeque, Algorithms for Computing the Sample Variance, 1983
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
 from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, joint_mean
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 
 def chan(left: Arrays, right: Arrays) -> Arrays:

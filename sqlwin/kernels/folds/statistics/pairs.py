@@ -15,7 +15,6 @@ where either argument never changes: 0 / 0, NULL in Spark, NaN in DuckDB. Of REG
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -23,6 +22,7 @@ import polars as pl
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
 from sqlwin.kernels.folds.base import Fold, FoldCall, joint_mean
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 LANES = ("count", "x", "y", "xx", "yy", "xy")
 

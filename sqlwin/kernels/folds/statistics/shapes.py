@@ -18,14 +18,13 @@ whole's adds 3 * d * m2 + n * d**3 to its third power, and likewise to the fourt
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
 from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, joint_mean
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 LANES = ("count", "mean", "m2", "m3", "m4")
 

@@ -7,13 +7,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from sqlwin.kernels.columns import constant
 from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, counted
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

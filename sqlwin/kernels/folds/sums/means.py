@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 import pyarrow as pa
 
@@ -19,6 +17,7 @@ from sqlwin.kernels.columns import constant
 from sqlwin.kernels.folds.base import FoldCall
 from sqlwin.kernels.folds.sums.sums import Sum, attempted
 from sqlwin.kernels.frames import Mask
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,13 @@ within 2 ** -1 and 2 ** 1 for each n; scaling by a power of 2 rounds nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.dyadic import Arrays, Operation, fold_frames
 from sqlwin.kernels.folds.base import Fold, FoldCall, count_of, counted
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 FARTHEST = 5000
 """A power beyond which every DOUBLE is infinite, or 0 below its negative."""

@@ -7,7 +7,6 @@ order. Only a finished value beyond the result type raises Overflow; TRY_SUM is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -17,6 +16,7 @@ from sqlwin.kernels import exact
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.sums.totals import Total
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ prefix sums in Int128, which wraps: modulo 2**128 the difference is still right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +27,7 @@ from sqlwin.kernels.columns import constant
 from sqlwin.kernels.dyadic import ADD, fold_frames
 from sqlwin.kernels.folds.base import FoldCall, count_of, counted
 from sqlwin.kernels.frames import Frames
+from sqlwin.lazy_dataclass import dataclass
 
 Lane = tuple[str, pl.Expr, "pl.DataType | type[pl.DataType]"]
 

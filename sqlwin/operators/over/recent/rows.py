@@ -15,7 +15,6 @@ Invariant: they are the stored rows with `until - reach <= ts < until`, each onc
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ import polars as pl
 from sqlwin.kernels.frames import Frames, Ints
 from sqlwin.kernels.growing import Array, GrowingArrays
 from sqlwin.kernels.last_frames import LastRows, arranged
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.recent.pending import PendingRows
 from sqlwin.operators.over.recent.values import Lane, LaneFrames, fits, lane_of, value_of

@@ -15,8 +15,6 @@ fold (`fits`), as are all calls of other types.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -29,6 +27,7 @@ from sqlwin.kernels.folds.sums.means import Mean
 from sqlwin.kernels.folds.sums.sums import Sum
 from sqlwin.kernels.frames import INT64_MAX, INT64_MIN, Frames, Ints, Mask
 from sqlwin.kernels.last_frames import LastRows, extremes, sums
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.over.framing import FrameCall
 
 EXACT = 1 << 53

@@ -8,7 +8,7 @@ is Uncompiled, with the node that is to blame.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from typing import Any, TypeGuard
 
@@ -34,6 +34,7 @@ from sqlwin.functions.never import why_function
 from sqlwin.functions.numbers.chains import SIGNS
 from sqlwin.functions.resolve import resolved
 from sqlwin.functions.table import find
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import meant
 from sqlwin.sql.expressions.compile.raising import Constants

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pyarrow as pa  # noqa: F401  of the example
 from sqlglot import exp
@@ -24,6 +24,7 @@ from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import STRING, engine_name
 from sqlwin.functions.core.volatility import NOW
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.engine import failure
 
 _CHOOSING = (

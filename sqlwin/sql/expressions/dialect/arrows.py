@@ -16,12 +16,12 @@ TRANSFORM(o.items, x -> x.price)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlwin.functions.table import TABLE
+from sqlwin.lazy_dataclass import dataclass
 
 _OPEN = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSED = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)

@@ -9,11 +9,12 @@ aggregates stay in the Project above.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream, WindowAggregate
 from sqlwin.plan.properties.changelog import changing, lateness, refuse_weighted
 from sqlwin.policies import Policy

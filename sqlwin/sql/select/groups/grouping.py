@@ -7,13 +7,14 @@ output, what it does not give is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.functions.elsewhere import ELSEWHERE
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.plan.ir.nodes import GROUPING, Aggregate

@@ -20,11 +20,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 
 from sqlglot import exp
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.calls import call_at, refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, parsed, spark
 from sqlwin.sql.relations.relation import Relation

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.syntax.pipes.calls import is_star, name_of
 from sqlwin.sql.syntax.pipes.flow import all_of, table, tokens

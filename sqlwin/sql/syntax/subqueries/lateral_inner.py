@@ -6,11 +6,12 @@ A name is of the rows before only behind a qualifier that is no input of its own
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.syntax.subqueries.correlated import names_outer
 from sqlwin.sql.text import ast

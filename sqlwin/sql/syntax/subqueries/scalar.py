@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.scalars import NESTED
 from sqlwin.sql.syntax.subqueries.correlated import names, names_one_of
 from sqlwin.sql.syntax.subqueries.scalar_values import made

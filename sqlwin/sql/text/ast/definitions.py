@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from sqlwin.errors import Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.python_functions import PythonFunction
 from sqlwin.sql.text.ast.queries import Select
 from sqlwin.sql.text.ast.terms import Name, Run

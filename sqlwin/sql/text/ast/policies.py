@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlwin.errors import Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.text.ast.terms import Count, Duration, Name
 
 

@@ -7,11 +7,12 @@ character keeps its place.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlwin.durations import LEGAL
 from sqlwin.errors import QueryError, Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.python_functions import UserFunction
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlwin.errors import Span
+from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.text.ast.terms import Amount, Duration, Name, Run
 
 if TYPE_CHECKING:
