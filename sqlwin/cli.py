@@ -17,7 +17,6 @@ from types import ModuleType
 
 from sqlwin.commands.leaving import left
 from sqlwin.commands.parser import parser
-from sqlwin.errors import InputError, QueryError, SqlwinError
 from sqlwin.interrupts import INTERRUPTED, acknowledged, interruptible, raised_once
 
 MISTAKE, FAILURE = 2, 1
@@ -39,6 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _ended(arguments: argparse.Namespace) -> int:
+    from sqlwin.errors import InputError, QueryError, SqlwinError  # not for --help and --version
+
     try:
         command = _module(arguments.command)
         raised_once()
@@ -59,11 +60,13 @@ def _ended(arguments: argparse.Namespace) -> int:
 
 
 def _module(command: str) -> ModuleType:
-    """Of what an import makes nothing is garbage: none is looked for, a tenth of its time."""
+    """Of what an import makes nothing is garbage: none is looked for, a tenth of its time. Nor is
+    it afterwards: what is there is frozen."""
     gc.disable()
     try:
         return import_module(f"sqlwin.commands.{command}")
     finally:
+        gc.freeze()
         gc.enable()
 
 

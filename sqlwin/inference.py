@@ -24,7 +24,7 @@ from sqlwin.plan.ir.nodes import Stream
 from sqlwin.runtime.files.globbing import listing
 from sqlwin.runtime.formats import csv_lines, json_lines
 from sqlwin.runtime.formats.content import FAILURES, is_compressed, text
-from sqlwin.runtime.formats.lines import Lines
+from sqlwin.runtime.formats.lines import BOM, Lines
 from sqlwin.schema import Column, Schema, type_name, type_names
 from sqlwin.sql import script
 
@@ -280,7 +280,7 @@ def _behind(times: pl.Series) -> int:
 def _sample(files: Sequence[str]) -> bytes:
     """The beginnings of some files, one behind the other; a header that all have, once."""
     chosen = files[:: max(1, -(-len(files) // SAMPLE_FILES))]
-    first, *others = (_head(file).removeprefix(json_lines.BOM) for file in chosen)
+    first, *others = (_head(file).removeprefix(BOM) for file in chosen)
     header = first.splitlines(keepends=True)[0] if first else b""
     return b"".join([_ended(first), *(_ended(each.removeprefix(header)) for each in others)])
 

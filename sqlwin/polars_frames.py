@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from sqlwin.instants import SECOND
-from sqlwin.schema import PART, SEQ, TS, Schema
+from sqlwin.schema import PART, SEQ, TIMESTAMP, TS, Schema
 
 DType = pl.DataType | type[pl.DataType]
 
@@ -26,8 +26,27 @@ PLACE: dict[str, pl.DataType] = {TS: pl.Int64(), PART: pl.Int32(), SEQ: pl.Int64
 
 @cache
 def polars_type(type_: pa.DataType) -> pl.DataType:
-    """The Polars dtype that holds an Arrow type's values."""
+    """The Polars dtype that holds an Arrow type's values.
+
+    >>> all(polars_type(type_) == pl.Series(values=pa.nulls(0, type_)).dtype for type_ in _PLAIN)
+    True
+    """
+    if type_ == TIMESTAMP:
+        return INSTANT
+    if type_ in _PLAIN:
+        return _PLAIN[type_]
     return pl.Series(values=pa.nulls(0, type_)).dtype
+
+
+_PLAIN: dict[pa.DataType, pl.DataType] = {
+    pa.int64(): pl.Int64(),
+    pa.int32(): pl.Int32(),
+    pa.float64(): pl.Float64(),
+    pa.bool_(): pl.Boolean(),
+    pa.string(): pl.String(),
+    pa.date32(): pl.Date(),
+}
+"""Without an array: with the first one that it is given Polars imports `pyarrow.compute`."""
 
 
 def empty(schema: Mapping[str, DType]) -> pl.DataFrame:

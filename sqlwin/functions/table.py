@@ -34,7 +34,8 @@ ROOMS = (
 
 
 def rooms() -> list[ModuleType]:
-    """All of them, imported."""
+    """All of them, imported, with the vectors of casts, which no room imports."""
+    _module("casts.pairs")
     return [_module(room) for room in ROOMS]
 
 

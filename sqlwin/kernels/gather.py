@@ -19,8 +19,8 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.kernels.frames import Frames, Ints, Mask
 from sqlwin.lazy_dataclass import dataclass
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.sandbox.clock import OutOfTime
 from sqlwin.sandbox.recording import AT, recorded
 from sqlwin.sandbox.running import Failed, TooLarge, run, run_recording

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HERE = "127.0.0.1"
 Answer = tuple[int, str, str]
@@ -22,6 +21,7 @@ def serving(
 ) -> Iterator[int]:
     """The port that is listened on: of 0 a free one. answer: to a path with its query, asked for
     under the name of a host. called: the name of the thread."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # few runs serve
 
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

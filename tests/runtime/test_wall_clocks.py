@@ -15,6 +15,7 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import QueryError
+from sqlwin.runtime.formats.instants import FEW, clocks_of, instants_of_texts
 from sqlwin.schema import TIMESTAMP_NTZ
 
 SHOWN = datetime(2024, 3, 10, 2, 30, 0, 500_000)
@@ -127,3 +128,17 @@ def test_event_time_is_an_instant(text: str) -> None:
     ) as e:
         sqlwin.query(text)
     assert "AS CAST(due AS TIMESTAMP)" in str(e.value)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+@pytest.mark.parametrize("offset", ["", "Z", "+01", "-09:30", "+2359"])
+@pytest.mark.parametrize("second", ["00", "59.5", "59.123456", "59.1234567", "60", "5x"])
+@pytest.mark.parametrize("day", ["2024-03-31", "1969-12-31", "0001-01-01", "2023-02-29"])
+def test_few_texts_are_read_as_many(zone: str, offset: str, second: str, day: str) -> None:
+    """Polars reads the few, Arrow the many."""
+    texts = pl.Series([f"{day}T02:30:{second}{offset}"])
+    with clocks_of(zone):
+        few = instants_of_texts(texts)
+        many = instants_of_texts(texts.new_from_index(0, FEW + 1))
+    assert few.dtype == many.dtype
+    assert many.cast(pl.Int64).unique().to_list() == few.cast(pl.Int64).to_list()

@@ -19,27 +19,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from sqlwin.functions.casts import intervals as cast_intervals
-from sqlwin.functions.casts import nested as cast_nested
-from sqlwin.functions.casts import numbers as cast_numbers
-from sqlwin.functions.casts import strings as cast_strings
-from sqlwin.functions.casts import texts as cast_texts
-from sqlwin.functions.casts import times as cast_times
-from sqlwin.functions.casts import wall_clocks as cast_wall_clocks
 from sqlwin.functions.casts.casting import Casting, How, kind
 from sqlwin.functions.core.literals import converted, literal
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import NULL, STRING, engine_name, is_nested, name
 
-_TABLE: dict[tuple[str, str], How] = {
-    **cast_numbers.CASTS,
-    **cast_strings.CASTS,
-    **cast_texts.CASTS,
-    **cast_nested.CASTS,
-    **cast_times.CASTS,
-    **cast_wall_clocks.CASTS,
-    **cast_intervals.CASTS,
-}
 _NOTED: ContextVar[list[tuple[str, Typed]] | None] = ContextVar("noted", default=None)
 
 
@@ -54,7 +38,7 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
     known = _known(given, to) if given.is_constant else None
     if known is not None:
         return known
-    how = _TABLE.get((kind(given.type), kind(to)))
+    how = _pairs().get((kind(given.type), kind(to)))
     if how is None:
         raise Refused(f"{name(given.type).upper()} cannot be cast to {name(to).upper()}")
 
@@ -65,6 +49,12 @@ def cast(given: Typed, to: pa.DataType, *, safe: bool = False, implicitly: bool 
     if given.is_constant and given.type == STRING and not safe:
         _note(given.value, done)
     return done
+
+
+def _pairs() -> dict[tuple[str, str], How]:
+    from sqlwin.functions.casts.pairs import CASTS  # a dozen modules, and few queries cast
+
+    return CASTS
 
 
 @contextmanager
@@ -87,6 +77,8 @@ def _note(text: str, made: Typed) -> None:
 def _known(given: Typed, to: pa.DataType) -> Typed | None:
     """A constant as a constant; None where the engine has to see."""
     if given.type == STRING and given.value is not None and not is_nested(to):
-        made = cast_strings.constant(given.value, to)
+        from sqlwin.functions.casts.strings import constant  # by need
+
+        made = constant(given.value, to)
         return None if made is None else literal(made, to)
     return converted(given, to)

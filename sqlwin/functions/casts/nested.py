@@ -7,8 +7,8 @@ fields of structs by their place, whatever their names.
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.core.map_building import built
 from sqlwin.functions.core.typed import Refused, Typed

@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.casts.texts import single
 from sqlwin.functions.core.literals import decimal_of

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.typed import Typed

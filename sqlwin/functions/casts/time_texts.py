@@ -7,8 +7,8 @@ both ways agree; what is no time is an error, or NULL where the cast is tried.
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import BIGINT, DATE, STRING, name

@@ -13,8 +13,8 @@ from decimal import Context, Decimal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.casting import Casting, How
 from sqlwin.functions.casts.clocks import at_clock, shown
 from sqlwin.functions.casts.time_texts import (

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.vectors import Vector, vector
 
 Numbers = np.ndarray[Any, Any]

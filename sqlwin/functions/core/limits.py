@@ -11,7 +11,8 @@ from __future__ import annotations
 import threading
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from sqlwin import arrow_compute as pc
 
 BYTES = 4 * 2**20
 """Of one value."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.nested_values import identity, valid, values
 from sqlwin.functions.core.types import STRING, is_nested
 from sqlwin.functions.core.vectors import vector

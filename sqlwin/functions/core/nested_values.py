@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.limits import BYTES, ELEMENTS
 from sqlwin.functions.core.types import BIGINT, DATE, INT, is_float, is_list, is_map, is_struct
 from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from sqlwin import arrow_compute as pc
 
 Compute = Callable[[pa.Array], pa.Array]
 

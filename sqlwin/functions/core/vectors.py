@@ -25,8 +25,8 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core import limits
 from sqlwin.functions.core.types import (
     BINARY,

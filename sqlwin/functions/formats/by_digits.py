@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.types import STRING
 from sqlwin.functions.formats.number_formats import NumberFormat, number_format  # noqa: F401
 

@@ -26,8 +26,8 @@ from datetime import date
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.instants.calendar import DAY, Ints, civil, days, month_length
 from sqlwin.functions.instants.zones import zone
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.types import STRING
 from sqlwin.functions.instants.calendar import DAY, MONTHS, WEEKDAYS, Ints, civil, days, weekday
 from sqlwin.functions.instants.patterns import Letters, Optional, Piece, Text, has

@@ -7,8 +7,8 @@ their left side decides, as Spark does.
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, How, function, of
 from sqlwin.functions.core.guards import MOST

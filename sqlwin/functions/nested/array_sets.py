@@ -18,8 +18,8 @@ from typing import cast as as_type
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, function, of
 from sqlwin.functions.core.nested_values import Identity, by_rows, counted, identity, valid, values

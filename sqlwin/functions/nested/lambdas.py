@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import cast as as_type
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.limits import BYTES
 from sqlwin.functions.core.sizes import held

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.operands import (
     beside,
     beside_safely,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.operands import beside
 from sqlwin.functions.core.by_numbers import Numbers, by_numbers
 from sqlwin.functions.core.entry import Call, Function, How, Overload, function, of

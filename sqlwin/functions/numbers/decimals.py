@@ -17,8 +17,8 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.types import BIGINT, MOST_DIGITS
 from sqlwin.functions.core.vectors import Vector, by_value, vector

@@ -14,8 +14,8 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, failing, function, of
 from sqlwin.functions.core.limits import check_bytes

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import reduce
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.limits import check_all
 from sqlwin.functions.core.types import STRING
 from sqlwin.functions.texts.format_parts import Part

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.lazy_dataclass import dataclass
 
 Bits = npt.NDArray[Any]

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.entry import Call, Function, How, function, of
 from sqlwin.functions.core.limits import BYTES, check_all, check_bytes, check_each
 from sqlwin.functions.core.types import STRING

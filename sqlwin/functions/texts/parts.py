@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.entry import Call, Function, function, of
 from sqlwin.functions.core.limits import BYTES, check_bytes
 from sqlwin.functions.core.literals import literal

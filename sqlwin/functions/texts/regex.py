@@ -7,8 +7,8 @@ is matched text by text.
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.entry import Call, Function, function, of
 from sqlwin.functions.core.limits import BYTES
 from sqlwin.functions.core.literals import literal

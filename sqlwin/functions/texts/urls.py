@@ -12,8 +12,8 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.entry import Call, Function, function, of
 from sqlwin.functions.core.quick import usual
 from sqlwin.functions.core.types import STRING

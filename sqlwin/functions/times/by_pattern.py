@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.clocks import at_clock
 from sqlwin.functions.casts.time_texts import UTC
 from sqlwin.functions.casts.times import usual_date, usual_instant

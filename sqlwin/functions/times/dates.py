@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.clocks import shown
 from sqlwin.functions.casts.time_texts import UTC

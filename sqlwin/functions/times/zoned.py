@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.entry import Function, function, of
 from sqlwin.functions.core.session_zone import session_zone
 from sqlwin.functions.core.vectors import only, vector

@@ -21,10 +21,10 @@ from sqlwin.plan.options.connectors import DEBEZIUM, PARTITIONED
 from sqlwin.plan.options.option import boolean
 from sqlwin.plan.options.table_options import key_columns
 from sqlwin.polars_frames import polars_schema
-from sqlwin.runtime.formats import csv_lines, debezium, json_lines
+from sqlwin.runtime.formats import csv_lines
 from sqlwin.runtime.formats.column_check import fit, no_names, repeated
 from sqlwin.runtime.formats.content import FAILURES, text
-from sqlwin.runtime.formats.lines import Lines, Texts
+from sqlwin.runtime.formats.lines import BOM, Lines, Texts
 from sqlwin.runtime.formats.presented import presentable
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import no_rejects, refused, texts
@@ -133,6 +133,8 @@ def _partitioned(path: str, stream: Stream, shown: str) -> _Found:
 
 
 def _json(path: str, stream: Stream, shown: str) -> _Found:
+    from sqlwin.runtime.formats import debezium, json_lines  # with msgspec, of JSON alone
+
     decode = (
         debezium.decode if dict(stream.options).get("changelog") == DEBEZIUM else json_lines.decode
     )
@@ -142,7 +144,7 @@ def _json(path: str, stream: Stream, shown: str) -> _Found:
 
 
 def _csv(path: str, stream: Stream, shown: str) -> _Found:
-    data, declared = text(path).removeprefix(json_lines.BOM), _declared(stream)
+    data, declared = text(path).removeprefix(BOM), _declared(stream)
     options = dict(stream.options)
     delimiter = options.get("delimiter", ",")
     warnings: tuple[str, ...] = ()

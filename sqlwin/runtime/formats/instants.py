@@ -27,7 +27,9 @@ from sqlwin.schema import TIMESTAMP
 SHORTEST = len("2024-01-01T09:00:00")
 _OFFSET = r"(?i)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 COLONS = (len("2024-01-01T09"), len("2024-01-01T09:00"))
-
+FEW = 256
+"""Texts that Polars reads sooner than Arrow; and a run that reads no more need not import Arrow's
+functions."""
 
 _ZONE: ContextVar[str] = ContextVar("zone", default="UTC")
 
@@ -58,7 +60,7 @@ def at_clocks(clocks: pl.Series) -> pl.Series:
 
 
 def instants_of_texts(texts: pl.Series) -> pl.Series:
-    known = _all_at_once(texts)
+    known = _all_at_once(texts) if len(texts) > FEW else None
     return _each(texts) if known is None else known
 
 

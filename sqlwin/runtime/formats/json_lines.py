@@ -32,7 +32,7 @@ from pyarrow import json as arrow_json
 
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.formats.json_rule import by_rule
-from sqlwin.runtime.formats.lines import Lines, Numbers, is_text, joined
+from sqlwin.runtime.formats.lines import BOM, Lines, Numbers, is_text, joined
 from sqlwin.runtime.formats.nested import DEEPEST
 from sqlwin.runtime.formats.presented import text_of
 from sqlwin.schema import Schema
@@ -41,7 +41,6 @@ BLOCK = 4096
 """Lines that are tried at once where not all of them can be."""
 ARROW_BLOCK = 8 << 20
 """Bytes; a longer line goes by the rule."""
-BOM = b"\xef\xbb\xbf"
 CACHED = 1 << 18
 BEFORE = 20
 """Bytes before a word that are looked at: more white space than that, and the rule decides."""

@@ -17,8 +17,8 @@ from decimal import Context, Decimal, Inexact, InvalidOperation
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.instants import instants_of_texts, wall_clocks_of_texts
 from sqlwin.schema import TIMESTAMP_NTZ

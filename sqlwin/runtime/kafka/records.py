@@ -26,7 +26,7 @@ from sqlwin.plan.options.connectors import DEBEZIUM
 from sqlwin.plan.options.kafka_options import HEADER
 from sqlwin.polars_frames import INSTANT, polars_type
 from sqlwin.runtime.formats import csv_lines, debezium, json_lines
-from sqlwin.runtime.formats.lines import NO_TEXT, Lines
+from sqlwin.runtime.formats.lines import BOM, NO_TEXT, Lines
 from sqlwin.runtime.formats.records import records
 from sqlwin.schema import Schema
 
@@ -57,7 +57,7 @@ def decoded(values: Sequence[bytes | None], columns: Schema, format_: str, delim
 
 
 def _json_line(value: bytes, _: str) -> bytes:
-    value = value.removeprefix(json_lines.BOM)
+    value = value.removeprefix(BOM)
     if not value.strip():
         raise ValueError(EMPTY)
     if b"\n" not in value and b"\r" not in value:
@@ -69,7 +69,7 @@ def _json_line(value: bytes, _: str) -> bytes:
 
 
 def _csv_line(value: bytes, delimiter: str) -> bytes:
-    value = value.removeprefix(json_lines.BOM).removesuffix(b"\n").removesuffix(b"\r")
+    value = value.removeprefix(BOM).removesuffix(b"\n").removesuffix(b"\r")
     if not value:
         raise ValueError(EMPTY)
     if b'"' in value or b"\n" in value:

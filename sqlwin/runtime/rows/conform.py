@@ -19,8 +19,8 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.errors import InputError
 from sqlwin.kernels.columns import table
 from sqlwin.lazy_dataclass import dataclass

@@ -17,6 +17,9 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
+from sqlwin.sql.syntax.lazy.lexer import LazyLexer
+from sqlwin.sql.syntax.lazy.table import LazyParser
+
 OPTIONS: dict[str, Any] = {
     "parser": "lalr",
     "propagate_positions": True,
@@ -33,7 +36,9 @@ def tables(grammar: str, start: Sequence[str]) -> bytes:
 
 def parser_of(tables: bytes) -> Lark:
     """tables: of the same Lark and the same Python."""
-    made: Lark = Lark.load(marshal.loads(tables))
+    read = marshal.loads(tables)
+    read["data"]["options"]["_plugins"] = {"ContextualLexer": LazyLexer, "LALR_Parser": LazyParser}
+    made: Lark = Lark.load(read)
     return made
 
 

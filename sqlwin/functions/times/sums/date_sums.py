@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.casts.time_texts import UTC
 from sqlwin.functions.core.entry import Call, Function, Overload, function, of
 from sqlwin.functions.core.typed import Typed

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from sqlwin import arrow_compute as pc
 from sqlwin.functions.core.entry import Call, function, of
 from sqlwin.functions.core.session_zone import session_zone
 from sqlwin.functions.core.types import DOUBLE, STRING

@@ -1,0 +1,1 @@
+"""Lark without what a text does not need: terminals and states of the parser are read by need."""
