@@ -113,10 +113,13 @@ def called(relation: ast.From) -> ast.Name | None:
     if relation.alias is not None:
         return relation.alias
     source = relation.source
-    if isinstance(source, ast.WindowCall):
-        source = table(source)
-    named = isinstance(source, ast.Name) and not isinstance(source, ast.File | ast.Inline)
-    return source if named and isinstance(source, ast.Name) else None
+    read = table(source) if isinstance(source, ast.WindowCall) else source
+    return read if isinstance(read, ast.Name) and not _is_unnamed(read) else None
+
+
+def _is_unnamed(read: ast.Name) -> bool:
+    """Whether it is a file, or rows of the text."""
+    return isinstance(read, ast.File | ast.Inline)
 
 
 def table(call: ast.WindowCall) -> ast.Name | ast.Select | None:
