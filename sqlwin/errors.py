@@ -13,7 +13,7 @@ HOP needs two durations: slide, then size
 
 from __future__ import annotations
 
-from sqlwin.lazy_dataclass import dataclass
+from dataclasses import dataclass
 
 BESIDE = 120
 """Characters of a long line that are shown before and behind a place."""

@@ -252,3 +252,24 @@ def test_names_that_are_keywords_elsewhere_stay() -> None:
     assert formatted(text) == (
         "SELECT first(a ORDER BY b DESC) AS last, end, filter\nFROM s\nORDER BY end DESC\nLIMIT 3\n"
     )
+
+
+PIPED = """from orders o|>where value>1 -- of some
+and note='a'|>set a=1,b=a|>join pays p using (id)|>aggregate sum(value) as total,count(*) as n
+group by product|>order by n desc|>limit 3 emit final"""
+PIPES = """\
+FROM orders o
+|> WHERE value>1 -- of some
+    AND note='a'
+|> SET a=1, b=a
+|> JOIN pays p USING (id)
+|> AGGREGATE sum(value) AS total, count(*) AS n GROUP BY product
+|> ORDER BY n DESC
+|> LIMIT 3
+EMIT FINAL
+"""
+
+
+def test_each_pipe_operator_begins_a_line() -> None:
+    assert formatted(PIPED) == PIPES
+    assert formatted(PIPES) == PIPES

@@ -6,12 +6,11 @@ columns. What reads is in `reader`, which is loaded where something is read.
 
 from __future__ import annotations
 
+from dataclasses import dataclass  # the lazy one would be another module to import
 from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
-
-from sqlwin.lazy_dataclass import dataclass
 
 FORMAT = "sqlwin"
 BATCH_BYTES = 256 << 20

@@ -113,10 +113,14 @@ def called(relation: ast.From) -> ast.Name | None:
         return None
     if relation.alias is not None:
         return relation.alias
-    given = relation.source
-    source = table(given) if isinstance(given, ast.WindowCall) else given
-    named = isinstance(source, ast.Name) and not isinstance(source, ast.File | ast.Inline)
-    return source if named and isinstance(source, ast.Name) else None
+    source = relation.source
+    read = table(source) if isinstance(source, ast.WindowCall) else source
+    return read if isinstance(read, ast.Name) and not _is_unnamed(read) else None
+
+
+def _is_unnamed(read: ast.Name) -> bool:
+    """Whether it is a file, or rows of the text."""
+    return isinstance(read, ast.File | ast.Inline)
 
 
 def table(call: ast.WindowCall) -> ast.Name | ast.Select | None:
