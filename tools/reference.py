@@ -21,7 +21,7 @@ from sqlwin.plan.options.connectors import SINKS, STREAMS, Connectors
 from sqlwin.plan.options.settings import DOUBLE_QUOTED, FIXED, SETTINGS
 from sqlwin.plan.options.ttl_options import ALIASES as TTL_ALIASES
 from sqlwin.schema import type_aliases, type_named, type_names
-from sqlwin.sql.syntax.parser import grammar_folder
+from sqlwin.sql.syntax.parsing.parser import grammar_folder
 from sqlwin.sql.windows.window_functions import WINDOW_FUNCTIONS
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"

@@ -21,7 +21,7 @@ from sqlwin.durations import micros
 from sqlwin.errors import InputError, QueryError
 from sqlwin.instants import format_duration
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.syntax.parser import statements
+from sqlwin.sql.syntax.parsing.parser import statements
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import commented, prepare
 

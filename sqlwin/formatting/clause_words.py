@@ -3,7 +3,7 @@
 There a word may be a name in one place and a keyword in another, so it is the places of keywords
 that are found, as characters of the text.
 
->>> from sqlwin.sql.syntax.concrete import Branch, concrete
+>>> from sqlwin.sql.syntax.parsing.concrete import Branch, concrete
 >>> text = "select * from q pivot (sum(v) as total for one in (1 as one))"
 >>> relation = concrete(text).children[0].children[0].children[3]
 >>> pivoted = relation.children[0].children[1].children[2]
@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlwin.errors import QueryError
 from sqlwin.formatting.expression_words import in_capitals, units
-from sqlwin.sql.syntax.concrete import Branch, Leaf, leaves
 from sqlwin.sql.syntax.matches import match_recognize, words_of
+from sqlwin.sql.syntax.parsing.concrete import Branch, Leaf, leaves
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import blanked, offset, span
 

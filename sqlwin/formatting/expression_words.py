@@ -2,7 +2,7 @@
 
 The grammar reads an expression as a run of words; which of them are names is sqlglot's business.
 
->>> from sqlwin.sql.syntax.concrete import Branch, concrete
+>>> from sqlwin.sql.syntax.parsing.concrete import Branch, concrete
 >>> text = "select in from s where in in (1, 2) and b is null"
 >>> select = concrete(text).children[0].children[0]
 >>> runs = [each.children[-1] for each in select.children if isinstance(each, Branch)]
@@ -23,7 +23,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from sqlwin.sql.expressions.scalars import FOREIGN
-from sqlwin.sql.syntax.concrete import KEY, PIVOTED, Branch, Leaf, leaves
+from sqlwin.sql.syntax.parsing.concrete import KEY, PIVOTED, Branch, Leaf, leaves
 from sqlwin.sql.text.depth import room
 from sqlwin.sql.text.prepared import blanked
 

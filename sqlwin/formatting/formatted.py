@@ -15,7 +15,7 @@ from sqlwin.errors import SqlwinError
 from sqlwin.formatting.document import render
 from sqlwin.formatting.expression_words import written
 from sqlwin.formatting.layout import COMMENT, Layout
-from sqlwin.sql.syntax.concrete import concrete, leaves
+from sqlwin.sql.syntax.parsing.concrete import concrete, leaves
 
 WIDTH = 100
 

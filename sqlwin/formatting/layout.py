@@ -13,7 +13,7 @@ from sqlwin.formatting import pipes
 from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
 from sqlwin.formatting.expression_words import OF_ITS_OWN, Words, capitals, keywords
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.sql.syntax.concrete import KEY, PIVOTED, Branch, Leaf, leaves
+from sqlwin.sql.syntax.parsing.concrete import KEY, PIVOTED, Branch, Leaf, leaves
 
 Node = Leaf | Branch
 COMMENT = re.compile(r"--[^\n]*|/\*(?!\+).*?\*/", re.DOTALL)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlwin.formatting.document import LINE, Doc, Group, Line, Nest
-from sqlwin.sql.syntax.concrete import Branch, Leaf
+from sqlwin.sql.syntax.parsing.concrete import Branch, Leaf
 
 if TYPE_CHECKING:
     from sqlwin.formatting.layout import Layout

@@ -20,7 +20,7 @@ from sqlwin.plan.ir.statements import Describe, DescribeFunction, Script
 from sqlwin.schema import Schema
 from sqlwin.sql import script
 from sqlwin.sql.sources.files import Infer
-from sqlwin.sql.syntax.parser import statements
+from sqlwin.sql.syntax.parsing.parser import statements
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import blanked, prepare
 from sqlwin.sql.text.shown import shown

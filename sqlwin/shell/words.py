@@ -12,7 +12,7 @@ from sqlwin.inference import infer
 from sqlwin.plan.explain.functions import names
 from sqlwin.schema import type_names
 from sqlwin.shell.declared import Declarations, Declared
-from sqlwin.sql.syntax.parser import grammar
+from sqlwin.sql.syntax.parsing.parser import grammar
 from sqlwin.sql.windows.window_functions import table_functions
 
 SCALAR = (

@@ -17,7 +17,7 @@ from sqlwin.sql.sources.files import Infer, NamedFiles
 from sqlwin.sql.sources.known import Known
 from sqlwin.sql.sources.readers import made_names, read_names
 from sqlwin.sql.statements import take
-from sqlwin.sql.syntax.parser import statements
+from sqlwin.sql.syntax.parsing.parser import statements
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.depth import refuse_deep, room
 from sqlwin.sql.text.prepared import prepare

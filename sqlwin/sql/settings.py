@@ -10,8 +10,8 @@ from sqlwin.plan.options.settings import DOUBLE_QUOTED, FIXED, SETTINGS, SPARK
 from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.relations.relation import nearest
-from sqlwin.sql.syntax.declarations import SESSION_ZONE
-from sqlwin.sql.syntax.hints import JOIN_WINDOW, sized
+from sqlwin.sql.syntax.hints.calls import JOIN_WINDOW, sized
+from sqlwin.sql.syntax.statements.declarations import SESSION_ZONE
 from sqlwin.sql.text import ast
 
 ZONE = "window.time-zone"

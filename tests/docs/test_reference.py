@@ -9,7 +9,7 @@ import pytest
 
 import tools.reference
 from sqlwin.plan.options.connectors import SINKS, STREAMS
-from sqlwin.sql.syntax.parser import grammar_folder
+from sqlwin.sql.syntax.parsing.parser import grammar_folder
 from tools.reference import FOLDER, PAGES, page
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlwin.sql.syntax import grammar_tables, parser
-from sqlwin.sql.syntax.grammar_tables import OPTIONS, parser_of, tables
+from sqlwin.sql.syntax.parsing import grammar_tables, parser
+from sqlwin.sql.syntax.parsing.grammar_tables import OPTIONS, parser_of, tables
 from sqlwin.system import user_cache
 
 

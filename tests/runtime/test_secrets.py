@@ -22,7 +22,7 @@ from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.shell.declared import Declarations
 from sqlwin.sql import script
-from sqlwin.sql.syntax.concrete import concrete
+from sqlwin.sql.syntax.parsing.concrete import concrete
 from sqlwin.sql.text.shown import shown
 from sqlwin.system.secrets import (
     Secret,

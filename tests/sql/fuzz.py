@@ -30,7 +30,7 @@ from lark.grammar import NonTerminal, Rule, Terminal
 from sqlwin.errors import SqlwinError
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.sql import script
-from sqlwin.sql.syntax.parser import grammar
+from sqlwin.sql.syntax.parsing.parser import grammar
 from sqlwin.sql.text.prepared import QUOTED
 from tests.support.sql.cases import ORDERS
 

@@ -5,8 +5,8 @@ import pytest
 from sqlwin.errors import QueryError, RunError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.sql import script
-from sqlwin.sql.syntax.mistakes import Lesson, lessons
-from sqlwin.sql.syntax.parser import grammar_folder, statements
+from sqlwin.sql.syntax.parsing.mistakes import Lesson, lessons
+from sqlwin.sql.syntax.parsing.parser import grammar_folder, statements
 from tests.support.sql.cases import ORDERS
 
 LESSONS = [(lesson, example) for lesson in lessons(grammar_folder()) for example in lesson.examples]

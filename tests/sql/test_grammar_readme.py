@@ -1,6 +1,6 @@
 import re
 
-from sqlwin.sql.syntax.parser import grammar_folder
+from sqlwin.sql.syntax.parsing.parser import grammar_folder
 
 
 def test_every_rule_is_explained() -> None:

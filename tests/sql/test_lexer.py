@@ -10,9 +10,9 @@ import pytest
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 
-from sqlwin.sql.syntax.grammar_tables import OPTIONS
-from sqlwin.sql.syntax.lazy.initials import initials
-from sqlwin.sql.syntax.parser import STARTS, grammar, grammar_folder
+from sqlwin.sql.syntax.parsing.grammar_tables import OPTIONS
+from sqlwin.sql.syntax.parsing.lazy.initials import initials
+from sqlwin.sql.syntax.parsing.parser import STARTS, grammar, grammar_folder
 from sqlwin.sql.text.prepared import blanked
 
 HOME = Path(__file__).parents[1]

@@ -34,7 +34,7 @@ from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.known import Known
-    from sqlwin.sql.syntax.ttl_hint import Hinted
+    from sqlwin.sql.syntax.hints.ttl import Hinted
 
 SMALL = {Unit.RANGE: 600_000_000, Unit.ROWS: 10_000}
 """The widest window that is small if nothing is said: 10 minutes."""

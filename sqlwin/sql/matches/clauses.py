@@ -7,7 +7,7 @@ from dataclasses import field
 from sqlwin.errors import QueryError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.patterns import AfterMatch, AllRows, Pattern, Skip, begins, variables
-from sqlwin.sql.syntax.parser import duration
+from sqlwin.sql.syntax.parsing.parser import duration
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import unquoted
 from sqlwin.sql.text.runs import parts

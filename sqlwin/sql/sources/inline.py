@@ -27,7 +27,7 @@ from sqlwin.schema import TIMESTAMP, Column, type_name
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.engine import constant, failure
 from sqlwin.sql.expressions.scalars import Expr, expression_type, parsed, scalar
-from sqlwin.sql.syntax.parser import duration
+from sqlwin.sql.syntax.parsing.parser import duration
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, parts
 

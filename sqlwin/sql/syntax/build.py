@@ -19,11 +19,11 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, in_order, policies
 from sqlwin.sql.syntax.cql import as_stream, unwrapped
-from sqlwin.sql.syntax.declarations import DeclarationRules, called
 from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
 from sqlwin.sql.syntax.pipe_rules import PipeRules, Rows, Step, of_rows, piped
 from sqlwin.sql.syntax.policies import PolicyRules
 from sqlwin.sql.syntax.relations import RelationRules
+from sqlwin.sql.syntax.statements.declarations import DeclarationRules, called
 from sqlwin.sql.syntax.subqueries.conditions import unnested
 from sqlwin.sql.syntax.unnests import in_select
 from sqlwin.sql.syntax.windows import WindowRules
@@ -188,7 +188,7 @@ def _value(clauses: dict[str, Clause], name: str) -> Any:
 def _hints(tokens: list[Token]) -> dict[str, Any]:
     if not tokens:
         return {}
-    from sqlwin.sql.syntax.select_hints import of_select  # by need
+    from sqlwin.sql.syntax.hints.of_select import of_select  # by need
 
     return of_select(tokens)
 

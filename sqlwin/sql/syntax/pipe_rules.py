@@ -211,6 +211,6 @@ def _hints(children: Children) -> tuple[Token, ...]:
 def _hinted(flow: Any, hints: Sequence[Token]) -> Any:
     if not hints:
         return flow
-    from sqlwin.sql.syntax.select_hints import of_select  # by need
+    from sqlwin.sql.syntax.hints.of_select import of_select  # by need
 
     return replace(flow, select=replace(flow.select, **of_select(hints)))

@@ -131,7 +131,7 @@ class RelationRules(Transformer[Token, Any]):
         return ast.Name(".".join(named(c).text for c in children), meta_span(meta))
 
     def hinted(self, meta: Meta, children: Children) -> ast.Optioned:
-        from sqlwin.sql.syntax.option_hints import optioned  # by need
+        from sqlwin.sql.syntax.hints.options import optioned  # by need
 
         name, hint = children
         return optioned(name, named(hint), reads=True)

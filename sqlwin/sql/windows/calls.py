@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.syntax.parser import window_call
+from sqlwin.sql.syntax.parsing.parser import window_call
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.runs import bracketed, parts
 from sqlwin.sql.windows.sessions import OpenSession, session

@@ -23,7 +23,7 @@ from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, expression_type, parsed, scalar, spark
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.syntax.parser import duration
+from sqlwin.sql.syntax.parsing.parser import duration
 from sqlwin.sql.text import ast
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session

@@ -51,7 +51,7 @@ from sqlwin.windows.group import Whole
 from sqlwin.windows.joins import AsOf
 
 if TYPE_CHECKING:
-    from sqlwin.sql.syntax.ttl_hint import Hinted
+    from sqlwin.sql.syntax.hints.ttl import Hinted
 
 ONCE = "a static table is read once, so what a TTL took of it would never come again"
 

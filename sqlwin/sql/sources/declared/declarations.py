@@ -30,7 +30,7 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.changelogs import with_changelog
 from sqlwin.sql.sources.declared.column_types import column_type
 from sqlwin.sql.sources.declared.marks import offset_column, position, watermark
-from sqlwin.sql.syntax.declarations import unbucketed
+from sqlwin.sql.syntax.statements.declarations import unbucketed
 from sqlwin.sql.text import ast
 from sqlwin.system.secrets import hidden
 

@@ -4,7 +4,7 @@ A word near a keyword is taken for it, a bracket is closed or left out, a comma 
 is proposed only where the whole statement can be read with it, so it is never a guess from the
 word alone; of those that can, the nearest to the place where the parser stopped is proposed.
 
->>> from sqlwin.sql.syntax.parser import grammar
+>>> from sqlwin.sql.syntax.parsing.parser import grammar
 >>> text = "SELECT product, COUNT(*) AS n FRM orders GROUP BY product"
 >>> repair(text, len(text), grammar())
 Repair(message='FRM: did you mean FROM?', at=30, length=3)
@@ -73,7 +73,7 @@ def repair(text: str, stop: int, grammar: Lark) -> Repair | None:
 def comma_too_many(text: str, stop: int, grammar: Lark) -> Repair | None:
     """Of a comma right before the place where the parser stopped.
 
-    >>> from sqlwin.sql.syntax.parser import grammar
+    >>> from sqlwin.sql.syntax.parsing.parser import grammar
     >>> comma_too_many("CREATE STREAM orders (id INT,, product STRING)", 29, grammar())
     Repair(message='there is a comma too many', at=28, length=1)
     """
@@ -90,7 +90,7 @@ def comma_too_many(text: str, stop: int, grammar: Lark) -> Repair | None:
 def inserted(text: str, stop: int, grammar: Lark) -> Repair | None:
     """A sign that is missing before the word at the stop, or the quotes of a name around it.
 
-    >>> from sqlwin.sql.syntax.parser import grammar
+    >>> from sqlwin.sql.syntax.parsing.parser import grammar
     >>> inserted("SET a = 1 SET b = 2", 10, grammar()).message
     'a ; is missing before SET'
     >>> inserted("CREATE STREAM s (from STRING)", 17, grammar()).message

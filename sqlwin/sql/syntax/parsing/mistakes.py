@@ -21,7 +21,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 from sqlwin.errors import QueryError, Span
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
-from sqlwin.sql.syntax.repairs import Repair, comma_too_many, inserted, repair
+from sqlwin.sql.syntax.parsing.repairs import Repair, comma_too_many, inserted, repair
 from sqlwin.sql.text.prepared import offset, span
 
 END = "the end of the text"

@@ -21,7 +21,7 @@ from lark.common import LexerConf
 from lark.lexer import BasicLexer, ContextualLexer, PatternStr, TerminalDef, Token
 from lark.utils import TextSlice
 
-from sqlwin.sql.syntax.lazy.initials import Initials, initials
+from sqlwin.sql.syntax.parsing.lazy.initials import Initials, initials
 
 Match = Callable[[str, int, int], "re.Match[str] | None"]
 

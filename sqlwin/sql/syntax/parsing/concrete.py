@@ -15,7 +15,7 @@ from lark.exceptions import UnexpectedInput
 from sqlwin.errors import QueryError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options.settings import DOUBLE_QUOTED
-from sqlwin.sql.syntax.parser import grammar_folder, statements
+from sqlwin.sql.syntax.parsing.parser import grammar_folder, statements
 from sqlwin.sql.text.depth import refuse_deep, room
 from sqlwin.sql.text.prepared import Prepared, blanked
 

@@ -12,7 +12,7 @@ import re
 
 from sqlwin.errors import QueryError
 from sqlwin.plan.options.spellings import put_here, spelt_here
-from sqlwin.sql.syntax.hints import calls
+from sqlwin.sql.syntax.hints.calls import calls
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.prepared import QUOTED, unquoted
 

@@ -14,8 +14,8 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.options.connectors import PARTITIONED
 from sqlwin.plan.options.spellings import put_here, spelt_here
 from sqlwin.sql.syntax.clauses import Clause
-from sqlwin.sql.syntax.functions import FunctionRules
 from sqlwin.sql.syntax.leaves import Children, existing_of, meta_span, named
+from sqlwin.sql.syntax.statements.functions import FunctionRules
 from sqlwin.sql.text import ast, prepared
 
 SESSION_ZONE = "time.zone"
@@ -60,7 +60,7 @@ class DeclarationRules(FunctionRules):
         )
         if not _is_ksqldb(made.options):
             return made
-        from sqlwin.sql.syntax import ksql_tables  # by need
+        from sqlwin.sql.syntax.statements import ksql_tables  # by need
 
         return ksql_tables.declared(made)
 
@@ -161,7 +161,7 @@ class DeclarationRules(FunctionRules):
             raise QueryError(message, names[0][0].span, legal=legal)
         name = named(sink)
         if len(more) > len(names):
-            from sqlwin.sql.syntax.option_hints import optioned  # by need
+            from sqlwin.sql.syntax.hints.options import optioned  # by need
 
             name = optioned(name, named(more[0]), reads=False)
         return ast.Insert(name, select)
@@ -279,7 +279,7 @@ def _options(children: Children, reads: bool = False) -> tuple[ast.Options, ast.
         options = tuple(sorted((*options, (PARTITIONED, texts))))
         places = (*places, (PARTITIONED, partitions.span))
     if _is_ksqldb(options) and not reads:
-        from sqlwin.sql.syntax import ksql_tables  # by need
+        from sqlwin.sql.syntax.statements import ksql_tables  # by need
 
         options = ksql_tables.put_here(options)
     if "ENCODE" not in by_word:

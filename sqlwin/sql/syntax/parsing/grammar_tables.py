@@ -17,8 +17,8 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-from sqlwin.sql.syntax.lazy.lexer import LazyLexer
-from sqlwin.sql.syntax.lazy.table import LazyParser
+from sqlwin.sql.syntax.parsing.lazy.lexer import LazyLexer
+from sqlwin.sql.syntax.parsing.lazy.table import LazyParser
 
 OPTIONS: dict[str, Any] = {
     "parser": "lalr",

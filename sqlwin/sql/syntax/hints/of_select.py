@@ -7,9 +7,9 @@ from typing import Any
 
 from lark import Token
 
-from sqlwin.sql.syntax.hints import calls, large
+from sqlwin.sql.syntax.hints.calls import calls, large
+from sqlwin.sql.syntax.hints.ttl import hinted
 from sqlwin.sql.syntax.leaves import named
-from sqlwin.sql.syntax.ttl_hint import hinted
 from sqlwin.sql.text import ast
 
 

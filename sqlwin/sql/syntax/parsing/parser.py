@@ -19,7 +19,7 @@ from lark.exceptions import UnexpectedInput, VisitError
 from sqlwin.errors import QueryError
 from sqlwin.python_functions import UserFunction
 from sqlwin.sql.syntax.build import Build
-from sqlwin.sql.syntax.grammar_tables import OPTIONS, parser_of, tables
+from sqlwin.sql.syntax.parsing.grammar_tables import OPTIONS, parser_of, tables
 from sqlwin.sql.text import ast
 from sqlwin.system import user_cache
 
@@ -28,7 +28,7 @@ STARTS = ("start", "query", "window_call", "duration")
 
 def grammar_folder() -> Path:
     installed = Path(str(files("sqlwin") / "grammar"))
-    return installed if installed.is_dir() else Path(__file__).parents[3] / "grammar"
+    return installed if installed.is_dir() else Path(__file__).parents[4] / "grammar"
 
 
 @lru_cache(maxsize=1)
@@ -83,7 +83,7 @@ def _parsed(
     try:
         tree = grammar().parse(text, start=start)
     except UnexpectedInput as unexpected:
-        from sqlwin.sql.syntax.mistakes import explained  # by need
+        from sqlwin.sql.syntax.parsing.mistakes import explained  # by need
 
         raise explained(unexpected, text, grammar(), grammar_folder(), start) from None
     return _built(tree, text, functions, macros)
