@@ -260,6 +260,8 @@ QUALIFIED: list[Columns] = [
 def overs(draw: DrawFn) -> Question:
     kinds = [framed(), *([analytic()] if has("analytic") else [])]
     values = draw(st.lists(st.one_of(kinds), min_size=1, max_size=4))
+    if all("DENSE_RANK() OVER (PARTITION BY ts " in mine for mine, _ in values):
+        values.append(INSTANT[0])  # ranks alone are a top-n, where RETAIN n ROWS is refused
     return _over(values, draw(predicates()), draw(one_of([("", "")] * 3, qualify=QUALIFIED)))
 
 

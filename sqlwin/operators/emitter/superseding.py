@@ -45,6 +45,7 @@ from sqlwin.operators.emitter.schema import (
     WORD,
 )
 from sqlwin.policies import Late
+from sqlwin.schema import empty
 from sqlwin.state.stores.session_store import FROM, UNTIL
 
 OPENED = "__opened"
@@ -111,13 +112,14 @@ class SupersedingLedger(ResultLedger):
         silent = pl.col(FINAL) & never
         pending = pl.when(~silent).then(PENDING).otherwise(0).alias(PENDING)
         kept = changed.filter(self._goes | silent | ~pl.col(EXISTS)).with_columns(pending)
-        back = stayed.filter(filled, ~pl.col(EXISTS))  # or it would make room for itself
+        out = stayed.filter(filled)
+        back = out.filter(~pl.col(EXISTS)) if len(out) else out  # or it would make room for itself
         there = pl.lit(True).alias(EXISTS)
         self._write(pl.concat([kept, back], how="diagonal").with_columns(there), stores)
         if self.results.weighted and len(left) and stores.pending is not None:
             # what was pending in one that exists no more may be due nowhere else
             self.renew_deadline(stores)
-        return stayed.filter(filled).with_columns(there)
+        return out.with_columns(there) if len(out) else out
 
     def _put_left(self, left: pl.DataFrame, stores: Stores, now: int) -> None:
         """A late one that stands is a correction of its own, as is an open one where rows are
@@ -168,13 +170,14 @@ class SupersedingLedger(ResultLedger):
     def superseded(self, results: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         """Records of those that exist no more and stand, and that any of `results` overlaps;
         with the word of the one that supersedes it."""
+        none = empty({**stores[STORE].layout.schema, WORD: pl.String()})
         if results.is_empty():
-            return stores[STORE].layout.empty().with_columns(pl.lit("").alias(WORD))
+            return none
         keys = results.select(self.keys) if self.keys else None
         found = stores[STORE].scan(results[FROM].min(), END, keys)  # type: ignore[arg-type]
-        left = found.filter(~pl.col(EXISTS), STANDS)
+        left = found.filter(~pl.col(EXISTS), STANDS) if len(found) else found
         if left.is_empty():
-            return left.with_columns(pl.lit("").alias(WORD))
+            return none
         pairs = self.overlapping(left, results.select(*self.keys, FROM, UNTIL, WORD))
         last = pairs.group_by(self.identity).agg(pl.col(WORD).max())  # early, full, late
         return left.join(last, on=list(self.identity), how="inner", nulls_equal=True)

@@ -114,8 +114,9 @@ class SessionAggregator(AggregatedSessions):
     def _at_once(
         self, filled: pl.DataFrame, lifted: pl.DataFrame, stores: Stores
     ) -> Iterator[pl.DataFrame]:
-        yield filled.filter(~pl.col(FORCED)).with_columns(FULL.alias(WORD))
-        yield filled.filter(FORCED).with_columns(pl.lit("late").alias(WORD))
+        if len(filled):
+            yield filled.filter(~pl.col(FORCED)).with_columns(FULL.alias(WORD))
+            yield filled.filter(FORCED).with_columns(pl.lit("late").alias(WORD))
         if self.weighted:
             overdue = self.orphans.overdue(lifted, stores).select(self.spans.identity)
             yield from self._closing(overdue, stores)

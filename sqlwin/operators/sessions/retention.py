@@ -145,8 +145,11 @@ class SessionRetention(KeyHorizons):
 
     def _ends(self, stores: Stores) -> pl.DataFrame:
         """Keys of a bucket and `__floor`: its horizon by rows."""
+        horizons = self.horizons(stores)
+        if horizons.is_empty():
+            return horizons
         reached = pl.min_horizontal(HORIZON, pl.lit(stores.watermark, pl.Int64))
-        return self.horizons(stores).with_columns(reached.alias(HORIZON))
+        return horizons.with_columns(reached.alias(HORIZON))
 
     def _cut(self, known_horizons: pl.DataFrame, stores: Stores) -> None:
         if known_horizons.is_empty():

@@ -77,6 +77,8 @@ class SessionStore:
 
     def remove(self, sessions: pl.DataFrame) -> None:
         """Of each its key, start and end; other columns are of no account."""
+        if sessions.is_empty():
+            return
         names = [name for name in sessions.columns if name in self._identity]
         values = [pl.lit(None, type_).alias(name) for name, type_ in self._values.items()]
         self._write(sessions.select(names).with_columns(values), live=False)
@@ -90,6 +92,8 @@ class SessionStore:
         """
         segment = self.store.layout.slice_of(max(earliest_end, START))
         found = self.store.scan(segment, END, keys)
+        if found.is_empty():
+            return found.drop(SEGMENT, LIVE)
         inside = (pl.col(UNTIL) >= earliest_end) & (pl.col(FROM) <= latest_start)
         alive = found.filter(pl.col(LIVE) & inside).drop(SEGMENT, LIVE)
         return alive.sort(*self.store.layout.keys, FROM)
