@@ -45,7 +45,7 @@ from sqlwin.operators.emitter.schema import (
     WORD,
 )
 from sqlwin.policies import Late
-from sqlwin.schema import empty
+from sqlwin.polars_frames import empty
 from sqlwin.state.stores.session_store import FROM, UNTIL
 
 OPENED = "__opened"
