@@ -44,8 +44,8 @@ from sqlwin.operators.emitter.schema import (
     STORE,
     WORD,
 )
-from sqlwin.policies import Late
 from sqlwin.polars_frames import empty
+from sqlwin.policies import Late
 from sqlwin.state.stores.session_store import FROM, UNTIL
 
 OPENED = "__opened"
