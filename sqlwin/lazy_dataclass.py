@@ -23,7 +23,7 @@ does not know what is frozen here, and refuses a frozen class of its own over su
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import partial
 from reprlib import recursive_repr
@@ -127,18 +127,19 @@ def _repr(cls: type) -> Method:
 
 
 def _eq(cls: type) -> Method:
-    was, now = _tuple(cls, "self"), _tuple(cls, "other")
+    compared = [each for each in fields(cls) if each.compare]
+    was, now = _tuple(compared, "self"), _tuple(compared, "other")
     same = f"if other.__class__ is self.__class__: return {was} == {now}"
     return _compiled("__eq__(self, other)", [same, "return NotImplemented"])
 
 
 def _hash(cls: type) -> Method:
-    return _compiled("__hash__(self)", [f"return hash({_tuple(cls, 'self')})"])
+    hashed = [each for each in fields(cls) if (each.compare if each.hash is None else each.hash)]
+    return _compiled("__hash__(self)", [f"return hash({_tuple(hashed, 'self')})"])
 
 
-def _tuple(cls: type, of: str) -> str:
-    """Of the fields that are compared."""
-    return f"({''.join(f'{of}.{each.name}, ' for each in fields(cls) if each.compare)})"
+def _tuple(of: Iterable[Field[Any]], named: str) -> str:
+    return f"({''.join(f'{named}.{each.name}, ' for each in of)})"
 
 
 def _compiled(head: str, body: list[str], known: dict[str, object] | None = None) -> Method:

@@ -85,6 +85,18 @@ def test_objects_are_made_shown_and_compared(declare: Declare) -> None:
 
 
 @pytest.mark.parametrize("declare", BOTH)
+def test_a_field_may_be_compared_and_not_hashed(declare: Declare) -> None:
+    @declare(frozen=True)
+    class Golden:
+        name: str
+        head: dict[str, int] = field(hash=False)
+
+    one, other = Golden("a", {"n": 1}), Golden("a", {"n": 2})
+    assert one != other
+    assert hash(one) == hash(other) == hash(("a",))
+
+
+@pytest.mark.parametrize("declare", BOTH)
 def test_what_is_frozen_has_a_hash_and_takes_nothing(declare: Declare) -> None:
     paid = orders(declare)
     one = paid("tea")
