@@ -23,10 +23,8 @@ import socket
 import struct
 import sys
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-
-from sqlwin.lazy_dataclass import dataclass
 
 SERVER = "SQLWIN_FORK_SERVER"
 """The environment variable with the path of the server's socket."""
