@@ -8,6 +8,7 @@ it was interrupted, but for --follow, which ends so.
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import os
 import sys
@@ -61,12 +62,13 @@ def _ended(arguments: argparse.Namespace) -> int:
 
 def _module(command: str) -> ModuleType:
     """Of what an import makes nothing is garbage: none is looked for, a tenth of its time. Nor is
-    it afterwards: what is there is frozen."""
+    it afterwards: what is there is frozen, but at the end, when libraries look for leaks."""
     gc.disable()
     try:
         return import_module(f"sqlwin.commands.{command}")
     finally:
         gc.freeze()
+        atexit.register(gc.unfreeze)
         gc.enable()
 
 

@@ -66,16 +66,17 @@ class QueryInput(QuerySteps):
             rows = {name: placed(self.stream(name)) for name in names}
             for name, own in rows.items():
                 self._position = self._position.moved(max(1, len(own)), self._other(name))
-            self._take(rows, no_rejects())
+            self.take_together(rows, no_rejects())
 
     def _begun(self, name: str) -> bool:
         return self._position.rows_of(self._other(name)) > 0
 
     def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
         """Take one batch of a stream that is decoded and has its positions."""
-        self._take({stream: rows}, malformed)
+        self.take_together({stream: rows}, malformed)
 
-    def _take(self, rows: Mapping[str, pl.DataFrame], malformed: pl.DataFrame) -> None:
+    def take_together(self, rows: Mapping[str, pl.DataFrame], malformed: pl.DataFrame) -> None:
+        """As `take`, of several streams in one batch."""
         self._check_accepts_input("take")
         lost = self._task.missing()
         watermarks = {stream: self._task.watermark(stream) for stream in rows}

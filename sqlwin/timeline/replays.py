@@ -37,9 +37,9 @@ class _Observed(EmbeddedQuery):
         self.taken: list[tuple[str, pl.DataFrame]] = []
         super().__init__(script)
 
-    def take(self, stream: str, rows: pl.DataFrame, malformed: pl.DataFrame) -> None:
-        self.taken.append((stream, rows))
-        super().take(stream, rows, malformed)
+    def take_together(self, rows: Mapping[str, pl.DataFrame], malformed: pl.DataFrame) -> None:
+        self.taken += rows.items()
+        super().take_together(rows, malformed)
 
     def watermarks(self) -> dict[str, int]:
         timed = {name: each for name, each in self._chain.streams.items() if each.ts is not None}

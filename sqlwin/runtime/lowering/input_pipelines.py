@@ -78,8 +78,8 @@ def in_sequence(first: PreparedBatch, then: PreparedBatch) -> PreparedBatch:
 
 def of_streams(parts: Iterable[PreparedBatch]) -> PreparedBatch:
     """Batches of different streams as one."""
-    combined = PreparedBatch({}, {}, {}, no_rejects())
-    for part in parts:
+    combined, *others = list(parts) or [PreparedBatch({}, {}, {}, no_rejects())]
+    for part in others:
         combined = PreparedBatch(
             {**combined.rows, **part.rows},
             {**combined.marks, **part.marks},
