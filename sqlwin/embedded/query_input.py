@@ -84,10 +84,12 @@ class QueryInput(QuerySteps):
 
         def step() -> Output:
             now = self._position.now
-            batch = of_streams(
+            batch, *others = [
                 prepare_batch(self._pipelines, stream, own, watermarks[stream], lost, now=now)
                 for stream, own in rows.items()
-            )
+            ]
+            if others:
+                batch = of_streams([batch, *others])
             out = self._task.take(batch.rows, batch.marks, now, has_rows=has_rows)
             self._task.read(batch.read)
             self._error_rows.add(malformed, batch.errors)
