@@ -12,8 +12,8 @@ change, the `-U` has the values that were held too.
 
 What cannot be folded back is a `gap` in its golden:
 
-- a revision that HAVING hides, before the first of its step that it shows, still takes
-  a number;
+- a revision that HAVING or OFFSET hides, before the first of its step that it shows, still
+  takes a number;
 - EARLY EVERY n ROWS under a feed of more than n: a window is emitted at its n-th row,
   and the rest waits;
 - RETAIN n ROWS under a feed of more than n: late rows are judged by the rows before them
