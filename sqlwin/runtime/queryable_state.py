@@ -1,7 +1,7 @@
 """State queries as methods of what runs a query: fetch, windows and messages.
 
-Invariant: they change no result, whatever is asked, and see the stores of all buckets as they are
-between two batches.
+Invariant: they have no side effects, and see the stores of all buckets as they are between two
+batches.
 """
 
 from __future__ import annotations

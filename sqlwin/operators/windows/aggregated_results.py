@@ -1,7 +1,7 @@
-"""Results of the windowed aggregator: what it is made of, and what its ledger asks for.
+"""Results of the windowed aggregator: what it is made of, and what its ledger needs to know.
 
-Invariant: a window's results are those of its panes and messages as they are stored when it is
-asked; nothing of a result is kept but what was emitted of it, which is the ledger's.
+Invariant: a window's results are computed from its panes and messages as they are stored at that
+moment; nothing of a result is kept but what was emitted of it, which is the ledger's.
 """
 
 from __future__ import annotations

@@ -29,11 +29,6 @@ from sqlwin.state.segments.store import SEGMENT_ROWS, SegmentStore
 from sqlwin.state.ttl.base import TtlStoreBase
 
 
-def _sizes(indexes: Mapping[str, IndexJson]) -> tuple[int, int]:
-    segments = [segment for index in indexes.values() for segment in index["segments"]]
-    return sum(each["rows"] for each in segments), sum(each["bytes"] for each in segments)
-
-
 class StoredTask:
     """blobs: where state is kept; None keeps it in memory only.
 
@@ -136,3 +131,8 @@ class StoredTask:
         after = {part: seq + 1 for part, seq in self.positions.of(stream).items()}
         missing = self.missing()
         return after if missing is None else {**after, **first_positions(missing)}
+
+
+def _sizes(indexes: Mapping[str, IndexJson]) -> tuple[int, int]:
+    segments = [segment for index in indexes.values() for segment in index["segments"]]
+    return sum(each["rows"] for each in segments), sum(each["bytes"] for each in segments)

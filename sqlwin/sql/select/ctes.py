@@ -1,7 +1,7 @@
 """What a query may name: what is around it, and the common table expressions of its WITH.
 
-Invariant: each is bound when it is declared and knows those before it alone; early results and the
-longest RETAIN that a query around asks for are asked of all that it names.
+Invariant: each is bound when it is declared and knows those before it alone; the EARLY and the
+longest RETAIN of the queries around it hold for all that they name.
 """
 
 from __future__ import annotations
