@@ -48,8 +48,11 @@ OF_EACH = [
     for name in RECORDED
 ]
 SOME = (
-    *("double", "decimal(10,0)"),
-    *(pytest.param(name, marks=pytest.mark.hours) for name in ("bigint", "string", "timestamp")),
+    "double",
+    *(
+        pytest.param(name, marks=pytest.mark.hours)
+        for name in ("decimal(10,0)", "bigint", "string", "timestamp")
+    ),
 )
 """Types; of a call over each of them every form of a window is asked."""
 OURS = ("histogram", "map_agg", "product", "nth_value", "nth_last", "top_k")

@@ -14,5 +14,5 @@ def test_up_to_one_argument() -> None:
 
 @pytest.mark.long
 def test_up_to_three_arguments() -> None:
-    """An eighth of the calls; all of them by `make test-long`."""
-    assert found(evaluate=True, every=8) == {}
+    """A sixteenth of the calls; all of them by `make test-long`."""
+    assert found(evaluate=True, every=16) == {}

@@ -81,6 +81,8 @@ class RowByRow:
         )
 
     def _folded(self, emitted: pl.DataFrame) -> pl.DataFrame:
+        if emitted.is_empty():
+            return emitted
         emitted, begun = self._anew(emitted.filter(pl.col("op") != "-U"))
         held = self.board.last()
         was = pl.col("row_key").is_in(held["row_key"].to_list()) & ~pl.col("row_key").is_in(begun)
@@ -93,12 +95,15 @@ class RowByRow:
             .with_columns(pl.when(gone).then("op").otherwise(changed).alias("op"))
         )
         last = last.filter(~pl.col("row_key").is_in(self._undone(emitted, last, held)))
-        sent = pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
-        return pl.concat([_halves(sent, held), sent]) if self.query._chain.top.pairs else sent
+        if (last["op"] == "-D").any():
+            last = pl.concat([last.filter(~gone), _as_held(last.filter(gone), held)])
+        return pl.concat([_halves(last, held), last]) if self.query._chain.top.pairs else last
 
     def _undone(self, emitted: pl.DataFrame, last: pl.DataFrame, held: pl.DataFrame) -> list[str]:
         """Row_keys that changed more than once, and are as they were: that is no update."""
-        often = emitted["row_key"].value_counts().filter(pl.col("count") > 1)["row_key"]
+        often = emitted["row_key"].filter(emitted["row_key"].is_duplicated())
+        if often.is_empty():
+            return []
         own = [name for name in held.columns if name not in CHANGE]
         updates = last.filter(op="+U").filter(pl.col("emit") != "full")
         both = updates.join(held.select(*own, "row_key"), on="row_key", suffix=" held")
@@ -111,6 +116,8 @@ class RowByRow:
     def _anew(self, emitted: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         """Without what came before a `+I` of revision 0, and the row_keys that have one."""
         first = (pl.col("op") == "+I") & (pl.col("revision") == 0)
+        if not emitted.select(first.any()).item():
+            return emitted, []
         runs = first.cum_sum().over("row_key")
         newest = emitted.filter(runs == runs.max().over("row_key"))
         begun = newest.filter(first)["row_key"].to_list()

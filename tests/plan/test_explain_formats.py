@@ -65,9 +65,15 @@ def test_every_golden_has_data_and_a_flowchart() -> None:
         assert [line for line in mermaid(found).splitlines() if not LINE.fullmatch(line)] == []
 
 
-@pytest.mark.long
-def test_every_golden_without_exception() -> None:
-    for number, each in enumerate(scripts(1)):
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(4, id="some", marks=pytest.mark.long),
+        pytest.param(1, id="every", marks=pytest.mark.hours),
+    ],
+)
+def test_a_golden_has_data_without_exception(step: int) -> None:
+    for number, each in enumerate(scripts(step)):
         found = structure(each, stores_of)
         check(found)
         assert mermaid(found).startswith("flowchart TD\n")

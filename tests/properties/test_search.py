@@ -10,12 +10,8 @@ from tests.properties.search import CHUNK, Chunk, chunks, kept, search
 
 AGAINST_DUCKDB = {"answers": 200, "reference": 200, "joins": 100, "joins-defined": 50}
 CASES = {**AGAINST_DUCKDB, "nested": 100, "emissions": 100, "numbered": 50, "state-queries": 50}
-OF_CI = [
-    pytest.param((name, number), marks=pytest.mark.hours if number else pytest.mark.long)
-    for name, cases in CASES.items()
-    for number in range(cases // CHUNK)
-]
-FEW = 6
+OF_HOURS = [(name, number) for name, cases in CASES.items() for number in range(cases // CHUNK)]
+FEW, SOME = 6, 25
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -25,7 +21,16 @@ def test_no_first_case_fails(name: str) -> None:
         raise AssertionError(f"{name}: of the first {FEW} cases") from failure
 
 
-@pytest.mark.parametrize("chunk", OF_CI, ids=lambda chunk: "-".join(map(str, chunk)))
+@pytest.mark.long
+@pytest.mark.parametrize("name", CASES)
+def test_no_further_case_fails(name: str) -> None:
+    failure = search((name, 0), shrink=False, cases=SOME)
+    if failure is not None:
+        raise AssertionError(f"{name}: of the first {SOME} cases") from failure
+
+
+@pytest.mark.hours
+@pytest.mark.parametrize("chunk", OF_HOURS, ids=lambda chunk: "-".join(map(str, chunk)))
 def test_no_case_fails(chunk: Chunk) -> None:
     failure = search(chunk, shrink=False)  # it would take long: the line below does it
     if failure is not None:

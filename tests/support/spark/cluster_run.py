@@ -16,15 +16,21 @@ import polars as pl
 from pyspark.sql import SparkSession
 
 import sqlwin.spark
+from sqlwin.spark.session import class_archive
+from sqlwin.spark.session.local import JAVA_OPTIONS, JVM
 
 EXECUTORS = 2
+FLAGS = f"{JVM} {class_archive.options()}".strip()
+"""Of the driver: it starts quickly."""
 
 
 def main(text: str, base: str, checkpoint: str) -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = (
         SparkSession.builder.master(f"local-cluster[{EXECUTORS},1,1024]")
-        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config(JAVA_OPTIONS, FLAGS)
+        .config("spark.executor.extraJavaOptions", JVM)
         .config("spark.ui.enabled", "false")
         .getOrCreate()
     )
