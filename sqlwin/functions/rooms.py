@@ -105,8 +105,8 @@ NAMES = {
         year, quarter, month, day, dayofmonth, dayofyear, dayofweek, weekday, weekofyear, hour,
         minute, second, extract, date_part, datepart, dayname, monthname, last_day, date_add,
         dateadd, date_sub, timestampadd, datediff, date_diff, timestampdiff, timediff,
-        add_months, months_between, next_day, trunc, date_trunc, time_bucket, make_date,
-        make_timestamp, make_timestamp_ltz, try_make_timestamp, try_make_timestamp_ltz,
+        add_months, months_between, next_day, trunc, date_trunc, floor to, ceil to, time_bucket,
+        make_date, make_timestamp, make_timestamp_ltz, try_make_timestamp, try_make_timestamp_ltz,
         timestamp_seconds, timestamp_millis, timestamp_micros, date_from_unix_date, unix_date,
         unix_seconds, unix_millis, unix_micros, from_utc_timestamp, to_utc_timestamp,
         current_timezone
@@ -124,7 +124,8 @@ NAMES = {
         current_timestamp, now, proctime, current_row_timestamp, current_date, curdate
     """,
     "times.without_zone": """
-        make_timestamp_ntz, try_make_timestamp_ntz, to_timestamp_ntz, convert_timezone
+        make_timestamp_ntz, try_make_timestamp_ntz, to_timestamp_ntz, convert_timezone,
+        at time zone
     """,
     "dialects": """
         to_timestamp_ltz

@@ -26,7 +26,8 @@ ROOMS = (
     *("numbers.arithmetic", "numbers.bits", "casts.functions", "logic.comparison"),
     *("logic.conditions", "numbers.mathematics"),
     *("texts.functions", "json.functions", "csv.functions"),
-    *("times.dates", "formats.functions", "times.intervals", "times.processing", "dialects"),
+    *("times.dates", "formats.functions", "times.intervals", "times.processing"),
+    *("times.without_zone", "dialects"),
     *("nested.arrays", "nested.maps", "nested.structs", "sketches.hll_functions"),
     *("sketches.theta_functions", "sketches.kll_functions"),
 )

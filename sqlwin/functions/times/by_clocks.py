@@ -63,13 +63,16 @@ def _of_parts(_: Overload, args: Args) -> Clock:
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(
-        _names(
-            """
+        (
+            *_names(
+                """
             current_timestamp timestamp_micros timestamp_millis timestamp_seconds unix_micros
             unix_millis unix_seconds unix_timestamp from_utc_timestamp to_utc_timestamp convert_tz
             format_timestamp parse_timestamp to_date try_to_date to_timestamp try_to_timestamp
             to_timestamp_ltz to_timestamp_ntz convert_timezone months_between
             """
+            ),
+            "at time zone",
         ),
         Clock.INSTANT,
     ),
@@ -83,7 +86,7 @@ RULES: dict[str, Rule] = {
         ),
         Clock.READ,
     ),
-    "date_trunc": Clock.KEPT,
+    **dict.fromkeys(("date_trunc", "floor to", "ceil to"), Clock.KEPT),
     **dict.fromkeys(_names("+ - try_add try_subtract"), _of_interval),
     **dict.fromkeys(_names("date_add timestampadd"), _of_unit),
     **dict.fromkeys(_names("make_timestamp try_make_timestamp"), _of_parts),

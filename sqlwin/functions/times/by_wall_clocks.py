@@ -31,7 +31,7 @@ WALL = _names(
     dayname monthname last_day next_day trunc date_add date_sub timestampadd add_months to_date
     try_to_date unix_timestamp unix_seconds unix_millis unix_micros + - try_add try_subtract
     """
-)
+) | {"floor to", "ceil to"}
 _DIFFERENCES = frozenset(("-", "try_subtract"))
 _NOT_OF = _names("to_json from_json to_csv from_csv time_bucket sequence")
 """Functions that are refused of them."""

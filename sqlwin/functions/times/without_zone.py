@@ -85,6 +85,22 @@ def _converted(takes: str) -> tuple[Overload, Overload]:
     )
 
 
+def _to_instant(call: Call) -> str:
+    shown, zone = call.texts
+    shows = f"make_timestamptz(epoch_us({shown}))"
+    return f"{to_utc.named([TIMESTAMP, STRING], TIMESTAMP)}({shows}, {zone})"
+
+
+def _to_clock(call: Call) -> str:
+    instant, zone = call.texts
+    return UTC.format(f"{from_utc.named([TIMESTAMP, STRING], TIMESTAMP)}({instant}, {zone})")
+
+
+def _of_date(call: Call) -> str:
+    legal = "CAST(day AS TIMESTAMP), an instant; CAST(day AS TIMESTAMP_NTZ), what clocks show"
+    raise Refused("AT TIME ZONE of a DATE may mean either of two", legal, at=0)
+
+
 _TIMES = ("TIMESTAMP_NTZ", "DATE", "TIMESTAMP", "STRING")
 
 FUNCTIONS: tuple[Function, ...] = (
@@ -110,5 +126,15 @@ FUNCTIONS: tuple[Function, ...] = (
         *(overload for takes in _TIMES for overload in _converted(takes)),
         doc="What clocks of the last zone show when those of the first, or of the session's, show"
         " this.",
+    ),
+    Function(
+        ("at time zone",),
+        (
+            of("(DATE, STRING) -> TIMESTAMP", _of_date, strict=True),
+            of("(TIMESTAMP_NTZ, STRING) -> TIMESTAMP", _to_instant, fails=True, strict=True),
+            of("(TIMESTAMP, STRING) -> TIMESTAMP_NTZ", _to_clock, fails=True),
+        ),
+        doc="ts AT TIME ZONE 'Europe/Berlin': what clocks show there at an instant; of a"
+        " TIMESTAMP_NTZ the instant at which they show it there.",
     ),
 )

@@ -19,7 +19,7 @@ from sqlwin.functions.instants.iso import day_numbers, masked
 from sqlwin.functions.times.made import narrowed
 from sqlwin.functions.times.sums.date_differences import at_most, difference, whole_days
 from sqlwin.functions.times.sums.months_between import MONTHS_BETWEEN
-from sqlwin.functions.times.sums.truncation import date_trunc, trunc
+from sqlwin.functions.times.sums.truncation import ceiling, date_trunc, floor, trunc
 from sqlwin.functions.times.sums.units import MICROS, MONTHS, back, instant, no_unit, unit_of
 
 _FEW = 1_000_000
@@ -164,5 +164,21 @@ DATE_SUMS: tuple[Function, ...] = (
         "date_trunc",
         of("(STRING, TIMESTAMP) -> TIMESTAMP", date_trunc),
         doc="The beginning of the year, …, microsecond; NULL for another unit.",
+    ),
+    Function(
+        ("floor to",),
+        (
+            of("(STRING!, DATE) -> DATE", floor),
+            of("(STRING!, TIMESTAMP) -> TIMESTAMP", floor),
+        ),
+        doc="FLOOR(ts TO HOUR), as Flink has it: the beginning of the unit that ts is in.",
+    ),
+    Function(
+        ("ceil to",),
+        (
+            of("(STRING!, DATE) -> DATE", ceiling, fails=True),
+            of("(STRING!, TIMESTAMP) -> TIMESTAMP", ceiling, fails=True),
+        ),
+        doc="CEIL(ts TO HOUR), as Flink has it: the first beginning of a unit not before ts.",
     ),
 )

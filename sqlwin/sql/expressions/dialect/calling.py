@@ -57,12 +57,6 @@ _OPERATORS: dict[type[Expr], str] = {
 """Of one or two operands: `this` and `expression`."""
 
 
-def _zoned(node: exp.AtTimeZone) -> str:
-    zone = node.args["zone"].sql("spark")
-    clock = f"FROM_UTC_TIMESTAMP({node.this.sql('spark')}, {zone}), what clocks show there"
-    return f"{clock}; TO_UTC_TIMESTAMP(…, {zone}), the instant at which they show it"
-
-
 def called(node: Expr) -> Called:
     """The name in the table, and the arguments in its order. Refused for what calls nothing."""
     if isinstance(node, exp.Anonymous):
@@ -76,8 +70,6 @@ def called(node: Expr) -> Called:
         return form(node)
     if isinstance(node, exp.Func):
         return node.sql_name().lower(), _in_order(node)
-    if isinstance(node, exp.AtTimeZone):
-        raise Refused("AT TIME ZONE is a function here, as in Spark", legal=_zoned(node))
     raise Refused(f"{type(node).__name__} cannot stand in an expression")
 
 
@@ -203,7 +195,15 @@ _NAMED_PARTS: dict[str, Callable[[Any], Called]] = {
 }
 """Functions whose result depends on more than the types of their arguments."""
 
+
+def _to_unit(name: str) -> Callable[[Any], Called]:
+    return lambda node: (name, [exp.Literal.string(node.args["to"].name), node.this])
+
+
 _FORMS: dict[type[Expr], Callable[[Any], Called]] = {
+    exp.Floor: _to_unit("floor to"),
+    exp.Ceil: _to_unit("ceil to"),
+    exp.AtTimeZone: _named("at time zone", "this", "zone"),
     exp.Trim: _trim,
     exp.Tuple: _struct,
     exp.Array: lambda node: ("array", list(node.expressions)),

@@ -23,12 +23,13 @@ from typing import Any, ClassVar
 
 from sqlglot import exp, parser
 from sqlglot.dialects.spark import Spark
+from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlwin.errors import RunError
 from sqlwin.functions.instants.interval_texts import with_units
-from sqlwin.sql.expressions.dialect import json_aggregates
+from sqlwin.sql.expressions.dialect import json_aggregates, rounded_times
 from sqlwin.sql.expressions.dialect.arrows import dotted
 from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN, PICKING
 from sqlwin.sql.expressions.dialect.function_names import by_their_names, row_as_struct, with_unit
@@ -70,16 +71,26 @@ class SqlwinSpark(Spark):
         def tokenize(self, sql: str) -> list[Token]:
             return dotted(joined(sql, super().tokenize(sql)))
 
+    class Generator(SparkGenerator):
+        TRANSFORMS: ClassVar = {
+            kind: how
+            for kind, how in SparkGenerator.TRANSFORMS.items()
+            if kind is not exp.AtTimeZone  # which sqlglot writes as FROM_UTC_TIMESTAMP
+        }
+
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTIONS: ClassVar = {**by_their_names(SparkParser.FUNCTIONS), **PICKING}
-        FUNCTION_PARSERS: ClassVar = by_their_names(
-            {
-                **SparkParser.FUNCTION_PARSERS,
-                "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"],
-                **json_aggregates.PARSERS,
-            }
-        )
+        FUNCTION_PARSERS: ClassVar = {
+            **by_their_names(
+                {
+                    **SparkParser.FUNCTION_PARSERS,
+                    "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"],
+                    **json_aggregates.PARSERS,
+                }
+            ),
+            **rounded_times.PARSERS,
+        }
         UNARY_PARSERS: ClassVar = {
             **SparkParser.UNARY_PARSERS,
             TokenType.PLUS: lambda self: _positive(self._parse_unary()),
