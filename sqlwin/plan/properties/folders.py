@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from sqlwin.plan.ir.nodes import Join, Node, Scalar, Scan, StaticScan, Stream
-from sqlwin.plan.properties.facts import counts, operator_of, plans_of, scans
+from sqlwin.plan.properties.facts import Stateful, counts, operator_of, plans_of, scans
 
 Conditions: TypeAlias = tuple[Scalar, ...]
 """A folder is read where one of them is true."""
@@ -63,9 +63,14 @@ def why_all(plan: Node, made: Node, scan: Source) -> str | None:
         isinstance(each, Join) and each.static and each.policy.retain is None for each in operators
     ):
         return None
-    if any(map(counts, operators)):
+    if any(counts(each) or _joins_relations(each) for each in operators):
         return "messages are counted before WHERE"
     return None if stream.ts is None else "rows that WHERE drops move the watermark"
+
+
+def _joins_relations(operator: Stateful) -> bool:
+    """Whose windows may be in ROWS on either side."""
+    return isinstance(operator, Join) and operator.stays is not None
 
 
 def _sources(plan: Node) -> Iterator[tuple[Node, Source]]:
