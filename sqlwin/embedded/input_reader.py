@@ -7,9 +7,10 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,13 +19,19 @@ from sqlwin.embedded.run_progress import RunProgress
 from sqlwin.embedded.shared_reads import SharedReads
 from sqlwin.errors import RunError
 from sqlwin.lazy_dataclass import dataclass
+from sqlwin.plan.ir.nodes import Node
 from sqlwin.plan.options.settings import RunSettings
+from sqlwin.plan.properties.facts import names_folders
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.sources import FileSource, Source, lags, places, sizes
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.lowering.chain import Chain
 from sqlwin.runtime.lowering.input_pipelines import PreparedBatch, in_sequence, prepare_batch
+
+if TYPE_CHECKING:
+    from sqlwin.runtime.files.folder_filter import FolderFilters
+    from sqlwin.runtime.files.source import Decoded
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,8 @@ class PiecesRead:
 @dataclass(frozen=True)
 class InputReader:
     """sources: by stream, and `reloaded` those of tables that are read again. watermark: of a
-    stream, as it is now. shared: with other queries of the script."""
+    stream, as it is now. shared: with other queries of the script. folders: that are read; None:
+    all."""
 
     chain: Chain
     progress: RunProgress
@@ -62,6 +70,7 @@ class InputReader:
     settings: RunSettings
     watermark: Callable[[str], int]
     shared: SharedReads
+    folders: FolderFilters | None
     listed: set[str] = field(default_factory=set)
 
     def read(self, at: int) -> dict[str, PiecesRead]:
@@ -139,14 +148,37 @@ class InputReader:
     def _read(self, name: str, number: int, piece: Piece, at: int) -> PiecesRead:
         watermark, source = self.watermark(name), self.sources[name]
         located = replace(piece, path=source.split(piece.path, self.options.base))
-        decoded = self.shared.read(
-            self.chain.streams[name],
-            (located, number),
-            watermark,
-            lambda: source.read(located, number, watermark),
-        )
+        decoded = self._decoded(name, located, number, watermark)
         for warning in decoded.warnings:
             self.options.on_warning(warning)
         batch = prepare_batch(self.chain.pipelines, name, decoded.rows, watermark, now=at)
         rows = len(decoded.rows) + len(decoded.errors)
         return PiecesRead(batch, decoded.errors, number + 1, rows, (decoded.rows,))
+
+    def _paths(self, name: str) -> Iterator[str]:
+        """Of what is there to be read."""
+        files, source = self.progress.streams[name], self.sources[name]
+        for number in files.left():
+            yield source.split(files.piece(number).path, self.options.base)
+
+    def _decoded(self, name: str, piece: Piece, number: int, watermark: int) -> Decoded:
+        """Without rows where the piece is of a folder that is not read."""
+        stream, source = self.chain.streams[name], self.sources[name]
+        folders = self.folders
+        if folders is not None and not folders.reads(stream, piece.path, self._paths(name)):
+            from sqlwin.runtime.files.source import nothing
+
+            return nothing(stream)
+        found: Decoded = self.shared.read(
+            stream, (piece, number), watermark, lambda: source.read(piece, number, watermark)
+        )
+        return found
+
+
+def folders_of(plan: Node) -> FolderFilters | None:
+    """What of partitioned sources a query reads; None where WHERE says nothing of it."""
+    if not names_folders(plan):
+        return None
+    from sqlwin.runtime.files.folder_filter import FolderFilters  # by need
+
+    return FolderFilters.of(plan)

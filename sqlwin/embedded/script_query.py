@@ -22,7 +22,7 @@ import polars as pl
 from sqlwin.embedded.batch_clock import BatchClock
 from sqlwin.embedded.checkpoint.query_position import write_source_text
 from sqlwin.embedded.checkpoint.resumed_run import blobs_of, resumed_run
-from sqlwin.embedded.input_reader import InputReader
+from sqlwin.embedded.input_reader import InputReader, folders_of
 from sqlwin.embedded.outbox import Outbox
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress, forget_end, note_end
 from sqlwin.embedded.shared_reads import SharedReads
@@ -82,6 +82,7 @@ class ScriptQuery:
             run_settings(script.settings),
             self.task.watermark,
             shared,
+            folders_of(self.query.plan),
         )
         self.clock = BatchClock(self.blobs if self.chain.clock else None)
         self.deadline = self.task.deadline()

@@ -58,7 +58,6 @@ NEVER: dict[str, str] = {
         ),
         _NO_TIME,
     ),
-    "localtimestamp": "CAST(CURRENT_TIMESTAMP AS TIMESTAMP_NTZ) is what clocks show then",
     **dict.fromkeys(("aes_encrypt", "aes_decrypt", "try_aes_decrypt"), _KEYS),
     "sentences": "where words and sentences end differs from one Java to another",
     **dict.fromkeys(

@@ -134,10 +134,6 @@ def _called(
             )
         made.append(taken)
     result = _result(overload, match, tuple(made))
-    if holds_wall_clock(result):
-        from sqlwin.functions.times.by_wall_clocks import refuse_of_wall_clocks
-
-        refuse_of_wall_clocks(function.name, (result,))
     clock = clock_of(function.name, overload, made, result)
     call = Call(given_to(clock, made), result)
     if is_null(function.name, call):

@@ -121,7 +121,8 @@ NAMES = {
         session gap, make_ym_interval, make_dt_interval
     """,
     "times.processing": """
-        current_timestamp, now, proctime, current_row_timestamp, current_date, curdate
+        current_timestamp, now, proctime, current_row_timestamp, current_date, curdate,
+        localtimestamp
     """,
     "times.without_zone": """
         make_timestamp_ntz, try_make_timestamp_ntz, to_timestamp_ntz, convert_timezone,

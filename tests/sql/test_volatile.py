@@ -14,8 +14,8 @@ from sqlwin.functions.core.volatility import NOW, Volatility
 from sqlwin.functions.never import NEVER, volatility
 from sqlwin.functions.table import TABLE
 from sqlwin.plan.ir.nodes import Scalar
-from sqlwin.plan.properties.facts import keeps_state, plans_of
-from sqlwin.plan.properties.processing_time import clock_call
+from sqlwin.plan.properties.facts import keeps_state, plans_of, sources_of
+from sqlwin.plan.properties.processing_time import clock_call, clock_columns
 from tests.support.sql.cases import bound, mistake, plan, underlined
 from tests.support.sql.places import PLACES
 
@@ -49,7 +49,7 @@ KEEPING = [
 
 
 def calls(name: str) -> list[str]:
-    bare = name in ("current_timestamp", "current_date")
+    bare = name in ("current_timestamp", "current_date", "localtimestamp")
     return [f"{name}()", f"{name.upper()}( )", *([name.upper()] if bare else [])]
 
 
@@ -67,7 +67,7 @@ def scalars(thing: object) -> Iterator[Scalar]:
 
 def test_the_class_is_a_property_of_the_entry() -> None:
     names = {"current_timestamp", "now", "proctime", "current_row_timestamp"}
-    names |= {"current_date", "curdate", "unix_timestamp", "unix_date"}
+    names |= {"current_date", "curdate", "unix_timestamp", "unix_date", "localtimestamp"}
     assert set(CLOCKS) == names
     assert not NEVER.keys() & TABLE.keys()
     chance = {name for name in NEVER if volatility(name) is Volatility.CHANCE}
@@ -148,8 +148,6 @@ def test_the_session_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "reason"),
     [
-        ("LOCALTIMESTAMP", "CAST(CURRENT_TIMESTAMP AS TIMESTAMP_NTZ) is what clocks show"),
-        ("LOCALTIMESTAMP()", "CAST(CURRENT_TIMESTAMP AS TIMESTAMP_NTZ) is what clocks show"),
         ("CURRENT_TIME", "there is no time of day without a date"),
         ("CURRENT_TIME()", "there is no time of day without a date"),
         ("LOCALTIME", "there is no time of day without a date"),
@@ -167,6 +165,15 @@ def test_what_there_is_not(call: str, reason: str) -> None:
 def test_a_column_may_be_called_as_one() -> None:
     text = "CREATE STREAM s (now TIMESTAMP, today DATE, localtime STRING);"
     bound(f"{text} SELECT now, today, localtime, NOW() > now AS x FROM s")
+
+
+def test_a_column_that_is_called_localtimestamp_is_that_column() -> None:
+    text = "CREATE STREAM s (n INT, localtimestamp STRING);"
+    made = plan(f"{text} SELECT localtimestamp AS a, LOCALTIMESTAMP() AS b FROM s")
+    (_, column), (_, call) = made.columns  # type: ignore[union-attr]
+    assert column.is_column
+    assert call.clock is not None
+    assert "unknown column" in mistake("SELECT `localtimestamp` AS x FROM orders").message
 
 
 def drawn(rng: random.Random) -> str:
@@ -195,5 +202,6 @@ def test_no_state_ever_knows_the_time() -> None:
         bounds += 1
         reads = any(f'"{NOW}"' in each.duckdb for made in plans_of(found) for each in scalars(made))
         assert not (reads and keeps_state(found)), text
-        assert reads == (clock_call(found) is not None), text
+        declared = any(clock_columns(stream) for stream in sources_of(found))
+        assert reads == (declared or clock_call(found) is not None), text
     assert bounds > 25

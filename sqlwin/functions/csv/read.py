@@ -36,9 +36,9 @@ from sqlwin.functions.core.types import (
 )
 from sqlwin.functions.core.vectors import vector
 from sqlwin.functions.csv.text import BLANK
-from sqlwin.functions.instants.iso import days_of, is_time_of_day, micros_of
+from sqlwin.functions.instants.iso import clock_of, days_of, is_time_of_day, micros_of
 from sqlwin.functions.json.time_options import readers
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 Read = Callable[[str], Any]
 """None where it is not of the type."""
@@ -153,7 +153,7 @@ def read_of(type_: pa.DataType, options: Mapping[str, str]) -> Read:
         return lambda text: _float(text, odd, type_ == FLOAT)
     if is_decimal(type_):
         return lambda text: _decimal(text, type_)
-    if type_ in (DATE, TIMESTAMP) and FORMATS[type_] in options:
+    if type_ in FORMATS and FORMATS[type_] in options:
         return readers(options)[type_]
     if type_ not in _READS:
         raise Refused("a field of CSV is a number, text, date, timestamp or BOOLEAN", at=1)
@@ -196,13 +196,22 @@ def _instant(text: str) -> int | None:
     return None if text.strip(BLANK).lower() == "epoch" else micros_of(text)
 
 
-FORMATS = {DATE: "dateformat", TIMESTAMP: "timestampformat"}
+def _clock(text: str) -> int | None:
+    return clock_of(text, zoned=False)
+
+
+FORMATS = {
+    DATE: "dateformat",
+    TIMESTAMP: "timestampformat",
+    TIMESTAMP_NTZ: "timestampntzformat",
+}
 _READS: Mapping[pa.DataType, Read] = {
     STRING: lambda text: text,
     BINARY: str.encode,
     BOOLEAN: _truth,
     DATE: _day,
     TIMESTAMP: _instant,
+    TIMESTAMP_NTZ: _clock,
 }
 
 

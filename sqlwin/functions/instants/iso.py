@@ -79,16 +79,18 @@ def micros_of(text: str, named: str | None = None) -> int | None:
     return _micros(found, named)
 
 
-def clock_of(text: str) -> int | None:
+def clock_of(text: str, zoned: bool = True) -> int | None:
     """What a clock shows by a text, as if it was UTC, whatever zone it says; None where it is
-    malformed, as a time of no day is.
+    malformed, as a time of no day is. zoned: whether it may say one.
 
     >>> clock_of("1970-01-01 00:00:01 Europe/Paris"), clock_of("10:11:12")
     (1000000, None)
+    >>> clock_of("1970-01-01T00:00:01Z", zoned=False), clock_of("1970-01-01", zoned=False)
+    (None, 0)
     """
     found = _INSTANT.match(text.strip(_SPACE))
     written = None if found is None else found[8]
-    if found is None or (written is not None and not _is_zone(written.strip())):
+    if found is None or (written is not None and not (zoned and _is_zone(written.strip()))):
         return None
     return _in_range(_clock(found))
 

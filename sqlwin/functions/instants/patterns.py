@@ -150,6 +150,14 @@ _PRINTED = {"yy": "%y", "M": "%-m", "d": "%-d", "H": "%-H", "hh": "%I", "h": "%-
 _WORDS = {"MMM": "%b", "MMMM": "%B", "E": "%a", "EEE": "%a", "EEEE": "%A", "DDD": "%j"}
 
 
+_ZONES = "xXZOVzv"
+
+
+def names_zone(pieces: tuple[Piece, ...]) -> bool:
+    """Whether it prints or reads a zone."""
+    return any(has(pieces, letter) for letter in _ZONES)
+
+
 def engine_pattern(text: str | None, reads: bool = False) -> str | None:
     """A pattern as a literal of DuckDB, for `strftime` and, reads, for `strptime`; or None.
 

@@ -37,6 +37,7 @@ from sqlwin.functions.core.types import (
 from sqlwin.functions.core.usually import usually
 from sqlwin.functions.json.write import quoted
 from sqlwin.lazy_dataclass import dataclass
+from sqlwin.schema import TIMESTAMP
 
 Print = Callable[[Any], str]
 _SPECIAL = r'["\\\x00-\x1f]'
@@ -50,7 +51,7 @@ _MILLIS = 86_400_000
 @dataclass(frozen=True)
 class Columns:
     """print: of types whose values are not printed as `str` does. key: of a map's key, by type.
-    iso: of DATE and TIMESTAMP, those that are printed in ISO's form."""
+    iso: of DATE, TIMESTAMP and TIMESTAMP_NTZ, those that are printed in ISO's form."""
 
     print: Mapping[pa.DataType, Print]
     key: Callable[[pa.DataType], Print] = lambda _: str
@@ -161,7 +162,8 @@ def _times(array: pa.Array) -> pa.Array:
         return _quoted(array.cast(STRING))
     texts = _millis(array).cast(pa.timestamp("ms")).cast(STRING)
     parts = pc.utf8_slice_codeunits(texts, 0, 10), pc.utf8_slice_codeunits(texts, 11, 23)
-    return pc.binary_join_element_wise('"', parts[0], "T", parts[1], 'Z"', "")
+    end = 'Z"' if array.type == TIMESTAMP else '"'
+    return pc.binary_join_element_wise('"', parts[0], "T", parts[1], end, "")
 
 
 def _millis(array: pa.Array) -> pa.Array:

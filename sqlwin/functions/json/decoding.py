@@ -39,7 +39,7 @@ from sqlwin.functions.core.types import (
 from sqlwin.functions.json.time_options import readers
 from sqlwin.functions.json.tokens import DEPTH, DIGITS
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 UNUSUAL: Final = object()
 """Read by the exact reader."""
@@ -181,7 +181,7 @@ def _leaf(type_: pa.DataType, times: Mapping[Any, Any]) -> _Part | None:
         return _Part(float, None, column, floats=True)
     if type_ in (STRING, BOOLEAN):
         return _Part(str if type_ == STRING else bool, None, column)
-    if type_ in (DATE, TIMESTAMP):
+    if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ):
         return _Part(str, _known(times[type_]), column)
     if is_decimal(type_):
         return _Part(msgspec.Raw, lambda raw: _decimal(bytes(raw), type_), column)

@@ -36,7 +36,7 @@ _JSON_NAMES = {
 
 
 NO_ZONES = (
-    *("timestampNTZFormat", "timeZone", "locale", "inferTimestamp"),
+    *("timeZone", "locale", "inferTimestamp"),
     "enableDateTimeParsingFallback",
 )
 """Options of Spark that are not supported: times are in UTC."""

@@ -31,7 +31,7 @@ from sqlwin.functions.core.vectors import vector
 from sqlwin.functions.json.by_columns import Columns
 from sqlwin.functions.json.time_options import printers
 from sqlwin.functions.json.write import java_digits, java_double, quoted
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 Leaf = Callable[[Any], str]
 Shape = Any
@@ -51,7 +51,11 @@ def TO_JSON(given: pa.Array, options: pa.Array) -> pa.Array:  # noqa: N802
     return pa.array(found, STRING)
 
 
-_FORMATS = ((DATE, "dateformat"), (TIMESTAMP, "timestampformat"))
+_FORMATS = (
+    (DATE, "dateformat"),
+    (TIMESTAMP, "timestampformat"),
+    (TIMESTAMP_NTZ, "timestampntzformat"),
+)
 
 
 def leaves_of(options: Mapping[str, str]) -> Mapping[pa.DataType, Leaf]:
@@ -60,6 +64,7 @@ def leaves_of(options: Mapping[str, str]) -> Mapping[pa.DataType, Leaf]:
         **_LEAVES,
         DATE: lambda value: quoted(times[DATE](value)),
         TIMESTAMP: lambda value: quoted(times[TIMESTAMP](value)),
+        TIMESTAMP_NTZ: lambda value: quoted(times[TIMESTAMP_NTZ](value)),
     }
 
 

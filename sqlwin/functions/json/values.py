@@ -17,7 +17,7 @@ from sqlwin.functions.json.atoms import _ODD, Convert, Unfit, atomic, integer
 from sqlwin.functions.json.time_options import readers
 from sqlwin.functions.json.tokens import INTEGER, NAME, Malformed, Tokens
 from sqlwin.functions.json.tokens import STRING as TEXT
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 _ODD |= {"-INF": "-inf", "-Infinity": "-inf"}
 
@@ -142,6 +142,8 @@ class Converts:
             return self._date
         if type_ == TIMESTAMP:
             return self._instant
+        if type_ == TIMESTAMP_NTZ:
+            return self._clock
         return atomic(type_)
 
     def _date(self, tokens: Tokens) -> int:
@@ -159,6 +161,12 @@ class Converts:
         found = self._times[TIMESTAMP](tokens.text) if tokens.token == TEXT else None
         if found is None:
             raise Unfit("no timestamp")
+        return found
+
+    def _clock(self, tokens: Tokens) -> int:
+        found = self._times[TIMESTAMP_NTZ](tokens.text) if tokens.token == TEXT else None
+        if found is None:
+            raise Unfit("no timestamp without a zone")
         return found
 
 

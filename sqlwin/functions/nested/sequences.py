@@ -109,7 +109,7 @@ FUNCTIONS: tuple[Function, ...] = (
         of("(I, I, I?) -> ARRAY<I>", _NUMBERS),
         *(
             of(f"({type_}, {type_}, {step}) -> ARRAY<{type_}>", _of_times, fails=True)
-            for type_ in ("DATE", "TIMESTAMP")
+            for type_ in ("DATE", "TIMESTAMP_NTZ", "TIMESTAMP")
             for step in ("INTERVAL_DT?", "INTERVAL_YM")
         ),
         doc="The numbers, dates or instants from one to another, by a step: 1, or a day.",

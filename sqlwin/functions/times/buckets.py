@@ -21,7 +21,7 @@ from sqlwin.functions.core.types import BIGINT, DATE, INT
 from sqlwin.functions.core.vectors import Vector, vector
 from sqlwin.functions.instants.calendar import DAY, Ints, civil, days, month_length
 from sqlwin.functions.instants.iso import masked, micros
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 
 @vector("timebucket")
@@ -69,6 +69,10 @@ def _of_instants(arguments: Sequence[Argument]) -> list[Argument]:
     for at, given in enumerate(arguments):
         if isinstance(given, Typed) and given.type == DATE:
             raise Refused("TIME_BUCKET takes a TIMESTAMP, not a DATE", "CAST(d AS TIMESTAMP)", at)
+    types = {given.type for given in arguments[1:] if isinstance(given, Typed)}
+    if {TIMESTAMP, TIMESTAMP_NTZ} <= types:
+        message = "TIME_BUCKET takes an origin of the type of what is in the bucket"
+        raise Refused(message, "CAST(ntz AS TIMESTAMP) or CAST(ts AS TIMESTAMP_NTZ)", 2)
     return list(arguments)
 
 

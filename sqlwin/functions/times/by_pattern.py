@@ -24,7 +24,7 @@ from sqlwin.functions.instants.patterns import (
     Optional,
     Piece,
     engine_pattern,
-    has,
+    names_zone,
     pattern,
 )
 from sqlwin.functions.instants.printing import printed
@@ -168,10 +168,7 @@ def refuse_zone(call: Call, at: int) -> None:
 
 
 def _names_zone(text: str) -> bool:
-    return any(has(pattern(text), letter) for letter in _ZONES)
-
-
-_ZONES = "xXZOVzv"
+    return names_zone(pattern(text))
 
 
 def instant_of(call: Call, named: Vector) -> str:

@@ -10,14 +10,12 @@ difference from a TIMESTAMP is that of what clocks show; else both are instants 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-import pyarrow as pa
+from collections.abc import Sequence
 
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.wall_clocks import as_instant, of_instant
 from sqlwin.functions.core.typed import Argument, Refused, Typed
-from sqlwin.functions.core.types import STRING, holds_wall_clock
+from sqlwin.functions.core.types import STRING
 from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 
@@ -29,18 +27,16 @@ WALL = _names(
     """
     year quarter month day dayofyear dayofweek weekday weekofyear hour minute second extract
     dayname monthname last_day next_day trunc date_add date_sub timestampadd add_months to_date
-    try_to_date unix_timestamp unix_seconds unix_millis unix_micros + - try_add try_subtract
+    try_to_date unix_timestamp unix_seconds unix_millis unix_micros time_bucket
+    + - try_add try_subtract
     """
 ) | {"floor to", "ceil to"}
 _DIFFERENCES = frozenset(("-", "try_subtract"))
-_NOT_OF = _names("to_json from_json to_csv from_csv time_bucket sequence")
-"""Functions that are refused of them."""
 
 
 def by_wall_clock(name: str, args: Sequence[Argument]) -> list[Argument] | None:
     """The arguments as TIMESTAMPs in UTC, where the call reads the wall clock; else None."""
     types = [arg.type for arg in args if isinstance(arg, Typed)]
-    refuse_of_wall_clocks(name, types)
     if TIMESTAMP_NTZ not in types or (TIMESTAMP in types and name not in _DIFFERENCES):
         return None
     if name == "datediff":
@@ -66,13 +62,6 @@ def _shown(args: Sequence[Argument]) -> list[Argument]:
         as_instant(arg) if isinstance(arg, Typed) and arg.type == TIMESTAMP_NTZ else arg
         for arg in args
     ]
-
-
-def refuse_of_wall_clocks(name: str, types: Iterable[pa.DataType]) -> None:
-    """types: of arguments and result. Refused where one holds a TIMESTAMP_NTZ and may not."""
-    if name in _NOT_OF and any(map(holds_wall_clock, types)):
-        message = f"{name.upper()} does not take or give a TIMESTAMP_NTZ"
-        raise Refused(message, legal="a TIMESTAMP or a STRING: CAST(ntz AS TIMESTAMP)")
 
 
 def wall_clock_of(made: Typed) -> Typed:

@@ -16,7 +16,7 @@ from sqlwin.functions.core.entry import Call, Function, How, Overload, function,
 from sqlwin.functions.core.typed import Typed
 from sqlwin.functions.core.types import DATE
 from sqlwin.functions.core.volatility import NOW, Volatility
-from sqlwin.schema import TIMESTAMP
+from sqlwin.schema import TIMESTAMP, TIMESTAMP_NTZ
 
 _NOW = Typed(f'"{NOW}"', TIMESTAMP)
 _MICROS = f"epoch_us({_NOW.sql})"
@@ -24,6 +24,10 @@ _MICROS = f"epoch_us({_NOW.sql})"
 
 def _day(_: Call) -> str:
     return cast(_NOW, DATE).sql
+
+
+def _clock(_: Call) -> str:
+    return cast(_NOW, TIMESTAMP_NTZ).sql
 
 
 def _day_number(_: Call) -> str:
@@ -44,6 +48,12 @@ FUNCTIONS: tuple[Function, ...] = (
         "current_date curdate",
         _read("() -> DATE", _day),
         doc="The date, in the session's zone, when the batch that takes the row in is worked on.",
+    ),
+    function(
+        "localtimestamp",
+        _read("() -> TIMESTAMP_NTZ", _clock),
+        doc="What clocks of the session's zone show when the batch that takes the row in is worked"
+        " on.",
     ),
 )
 MORE: dict[str, tuple[Overload, ...]] = {

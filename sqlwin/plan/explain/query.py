@@ -20,7 +20,13 @@ from sqlwin.plan.explain.warnings import undeclared, warnings_of
 from sqlwin.plan.ir.nodes import Join, Node, Scan, StaticScan, Stream
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.options.sinks import changes
-from sqlwin.plan.properties.facts import derived_streams, join_of, operator_of, sources_of
+from sqlwin.plan.properties.facts import (
+    derived_streams,
+    join_of,
+    names_folders,
+    operator_of,
+    sources_of,
+)
 from sqlwin.plan.properties.processing_time import reads_clock
 from sqlwin.schema import type_name
 
@@ -44,6 +50,7 @@ def _query(query: Query, stores: DeclaredStores, measured: Measured) -> Iterator
         yield f"  {column.name} {type_name(column.type)}"
     read = map(topic, dict.fromkeys(sources_of(query.plan)))
     yield from (f"Source: {line}" for line in read if line is not None)
+    yield from (f"Source: {line}" for line in _folders(query.plan))
     yield from _stage(query.plan, stores, measured)
     if reads_clock(query.plan):
         yield "Processing time: each row's is that of the batch that takes it in"
@@ -57,6 +64,13 @@ def _query(query: Query, stores: DeclaredStores, measured: Measured) -> Iterator
             else:
                 yield from _stage(plan, stores, measured)
             seen.setdefault(plan, stream)
+
+
+def _folders(plan: Node) -> Iterator[str]:
+    if names_folders(plan):
+        from sqlwin.plan.explain.folders import folders  # by need
+
+        yield from folders(plan)
 
 
 def _stage(plan: Node, stores: DeclaredStores, measured: Measured) -> Iterator[str]:

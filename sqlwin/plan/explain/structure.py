@@ -11,7 +11,7 @@ Lengths of time are microseconds; `facts` are the lines of EXPLAIN, so the two c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlwin.plan.explain.delivery import delivery
+from sqlwin.plan.explain.folders import conditions_text
 from sqlwin.plan.explain.lines import line
 from sqlwin.plan.explain.operators import joins, windows
 from sqlwin.plan.explain.query import DeclaredStores
@@ -35,12 +36,13 @@ from sqlwin.plan.properties.facts import (
     tables_of,
     window_policy,
 )
+from sqlwin.plan.properties.folders import Conditions, folders_read
 from sqlwin.schema import Schema, type_name
 
 VERSION = 1
 Data = dict[str, Any]
 INPUTS = ("input", "left", "right")
-APART = (*INPUTS, "policy", "stream")
+APART = (*INPUTS, "policy", "stream", "folders")
 """Fields of a node that have keys of their own."""
 
 
@@ -53,13 +55,13 @@ def structure(script: Script, stores_of: Callable[[Query], DeclaredStores]) -> D
 def _query(query: Query, stores: DeclaredStores) -> Data:
     plans = list(reversed(plans_of(query.plan)))
     ids = {plan: f"s{number}" for number, plan in enumerate(plans)}
-    tables = tables_of(query.plan)
+    tables, read = tables_of(query.plan), folders_read(query.plan)
     return {
         "output": query.sink.name if query.sink else None,
         "columns": _columns(query.plan.schema),
         "errors_into": query.errors.name if query.errors else query.errors_into,
         "delivery": [text.strip() for text in delivery(query.sink, query.errors)],
-        "sources": [_source(each, each in tables) for each in sources_of(query.plan)],
+        "sources": [_source(each, each in tables, read) for each in sources_of(query.plan)],
         "warnings": list(undeclared(query)),
         "stages": [_stage(plan, query, ids, stores[plan]) for plan in plans],
     }
@@ -69,7 +71,7 @@ def _columns(schema: Schema) -> list[Data]:
     return [{"name": column.name, "type": type_name(column.type)} for column in schema]
 
 
-def _source(stream: Stream, static: bool) -> Data:
+def _source(stream: Stream, static: bool, folders: Mapping[Stream, Conditions]) -> Data:
     options = dict(stream.options)
     return {
         "name": stream.name,
@@ -78,6 +80,7 @@ def _source(stream: Stream, static: bool) -> Data:
         "event_time": stream.ts,
         "watermark_delay": None if stream.ts is None else stream.delay,
         "columns": _columns(stream.schema),
+        "folders": conditions_text(folders[stream]) if stream in folders else None,
     }
 
 

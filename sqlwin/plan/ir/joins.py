@@ -40,9 +40,11 @@ HALVES = ("semi", "anti")
 @hashed_once
 @dataclass(frozen=True)
 class StaticScan:
-    """A static table: its rows are read whole, before the first row of any stream."""
+    """A static table: its rows are read whole, before the first row of any stream. folders: as of a
+    Scan."""
 
     stream: Stream
+    folders: Scalar | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def schema(self) -> Schema:

@@ -24,6 +24,7 @@ Projects. Conditions on one input are its Filter, where outer joins let them.
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import cached_property
 
 from sqlwin.lazy_dataclass import dataclass
@@ -67,7 +68,11 @@ __all__ = [
 @hashed_once
 @dataclass(frozen=True)
 class Scan:
+    """folders: what its Filter says of the folders of a partitioned source, over columns of these
+    alone; None: nothing. It follows from the Filter, so that it says no more of a plan."""
+
     stream: Stream
+    folders: Scalar | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def schema(self) -> Schema:

@@ -82,6 +82,11 @@ def streams_of(plan: Node) -> tuple[Stream, ...]:
     return tuple(dict.fromkeys(scan.stream for scan in scans(plan)))
 
 
+def names_folders(plan: Node) -> bool:
+    """Whether a WHERE says something of the folders of a partitioned source."""
+    return any(scan.folders is not None for made in plans_of(plan) for scan in scans(made))
+
+
 def untimed(join: Join) -> tuple[str, ...]:
     """The sides of a join whose rows have no event time, so that RETAIN lets none of them go."""
     sides = {"left": join.left, "right": join.right}

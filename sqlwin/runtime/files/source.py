@@ -9,6 +9,7 @@ survives any cut into batches.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -108,20 +109,12 @@ def _positions(lines: Lines, first: int) -> pl.Series:
 def _partitioned(path: str, stream: Stream, shown: str) -> _Found:
     """With the columns that are names of the file's folders; where they are none of their types,
     each row is malformed."""
-    from sqlwin.runtime.files.partitions import values_of  # by need
-
     options = dict(stream.options)
-    names = key_columns(options[PARTITIONED])
-    values, lower = values_of(shown, names), {name.lower() for name in names}
-    if len(values) < len(names):
-        missing = next(name for name in names if name not in values)
-        raise RunError(f"{shown} of stream {stream.name} is in no folder {missing}=…")
-    given = tuple(c for c in stream.columns if c.name.lower() in lower)
+    folder = folders_of(stream, [folder_texts(stream, shown)])
+    given = [c for c in stream.columns if c.name in folder.rows.columns]
     inner = replace(stream, columns=tuple(c for c in stream.columns if c not in given))
     found = _READERS[options.get("format", "json")](path, inner, shown)
-    texts_ = {name.lower(): text for name, text in values.items()}
-    data = {c.name: pl.Series([texts_[c.name.lower()]], dtype=pl.String) for c in given}
-    folder, lines = Lines.of(pl.DataFrame(data), given), found.lines
+    lines = found.lines
     if folder.bad:
         bad = lines.bad | dict.fromkeys(map(int, lines.numbers), folder.bad[0])
         none = pl.DataFrame(schema=polars_schema(stream.columns))
@@ -130,6 +123,33 @@ def _partitioned(path: str, stream: Stream, shown: str) -> _Found:
     columns = [each.new_from_index(0, count) for each in folder.rows.iter_columns()]
     rows = lines.rows.hstack(columns).select(order)
     return replace(found, lines=replace(lines, rows=rows))
+
+
+def folder_texts(stream: Stream, path: str) -> dict[str, str | None]:
+    """What a file's folders say, by column. RunError where it is in no such folder."""
+    from sqlwin.runtime.files.partitions import values_of  # by need
+
+    names = key_columns(dict(stream.options)[PARTITIONED])
+    values = values_of(path, names)
+    if len(values) < len(names):
+        missing = next(name for name in names if name not in values)
+        raise RunError(f"{path} of stream {stream.name} is in no folder {missing}=…")
+    found = {name.lower(): text for name, text in values.items()}
+    lower = {c.name.lower(): c.name for c in stream.columns}
+    return {name: found[each] for each, name in lower.items() if each in found}
+
+
+def folders_of(stream: Stream, texts_: Sequence[dict[str, str | None]]) -> Lines:
+    """The values of folders, each a row; bad where they are none of their types."""
+    given = tuple(c for c in stream.columns if c.name in texts_[0])
+    schema = {c.name: pl.String for c in given}
+    return Lines.of(pl.DataFrame(texts_, schema=schema), given)
+
+
+def nothing(stream: Stream) -> Decoded:
+    """Of a file that is not read."""
+    schema = {**polars_schema(stream.columns), PART: pl.Int32(), SEQ: pl.Int64()}
+    return Decoded(pl.DataFrame(schema=schema), no_rejects())
 
 
 def _json(path: str, stream: Stream, shown: str) -> _Found:

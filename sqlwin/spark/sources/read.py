@@ -154,12 +154,15 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
     marks: dict[int, Marks] = {number: {} for number in range(len(packers))}
     counts, has_rows = dict.fromkeys(marks, 0), dict.fromkeys(marks, False)
     taken = dict.fromkeys(marks, RowCounts())
-    arrivals = Arrivals()
+    arrivals, paths = Arrivals(), _paths(reading)
     for stream_number, number, piece in reading.pieces:
         stream = program.streams[stream_number]
+        queries = _reading(program, stream, piece, paths[stream_number])
+        if not queries:
+            continue
         decoded_rows = source_of(stream).read(piece, number)
         at = number * ROWS_IN_A_FILE
-        for query in range(len(program.queries)):
+        for query in queries:
             errors_: list[pl.DataFrame] = []
             for stage in readers(program, query, stream):
                 packer = packers[stage]
@@ -200,6 +203,20 @@ def _files(reading: Reading, program: Program) -> Iterator[Packed]:
                 reloaded=reloaded if reading.control else (),
             )
             yield from packer.mark(seen)
+
+
+def _paths(reading: Reading) -> dict[int, list[str]]:
+    """By number of the stream."""
+    found: dict[int, list[str]] = {}
+    for stream, _, piece in reading.pieces:
+        found.setdefault(stream, []).append(piece.path)
+    return found
+
+
+def _reading(program: Program, stream: Stream, piece: Piece, paths: list[str]) -> list[int]:
+    """The queries that read the folder of a piece. paths: of the pieces of the stream."""
+    each = enumerate(program.folders)
+    return [query for query, folders in each if folders.reads(stream, piece.path, paths)]
 
 
 def readers(program: Program, query: int, stream: Stream) -> list[int]:

@@ -26,6 +26,7 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.runtime.files.folder_filter import FolderFilters
 from sqlwin.runtime.lowering.chain import (
     Chain,
     DownstreamInput,
@@ -133,6 +134,11 @@ class Program:
         if self.lowered[stage].operator is not None:
             return self.lowered[stage].inputs[number].keys
         return (SEQ,) if self.spread else ()
+
+    @cached_property
+    def folders(self) -> tuple[FolderFilters, ...]:
+        """Of each query, which folders of partitioned sources it reads."""
+        return tuple(FolderFilters.of(query.plan) for query in self.queries)
 
     @property
     def print(self) -> str:

@@ -33,6 +33,7 @@ from sqlwin.plan.ir.nodes import (
     WindowedRelation,
     WindowRank,
 )
+from sqlwin.plan.options.connectors import PARTITIONED
 from sqlwin.schema import Column, Schema, type_name
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, known_column, scalar
 from sqlwin.sql.expressions.trees import rewritten
@@ -197,7 +198,19 @@ class Relation:
         assert not isinstance(made.base, OpenTop)
         if made.predicate is None:
             return made.base
-        return Filter(made.base, condition(made.predicate, made.under, made.predicate_run))
+        predicate = condition(made.predicate, made.under, made.predicate_run)
+        return Filter(made._of_folders(made.base, made.predicate), predicate)
+
+    def _of_folders(self, base: Node, predicate: Expr) -> Node:
+        """A scan of a partitioned source, with what the predicate says of its folders."""
+        if not isinstance(base, Scan | StaticScan) or PARTITIONED not in dict(base.stream.options):
+            return base
+        from sqlwin.sql.relations.folder_conditions import folder_condition  # by need
+
+        said = folder_condition(base.stream, predicate)
+        if said is None:
+            return base
+        return replace(base, folders=condition(said, self.under, self.predicate_run))
 
     @cached_property
     def closed(self) -> Relation:

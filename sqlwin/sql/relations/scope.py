@@ -17,6 +17,7 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place, word
 from sqlwin.sql.expressions.trees import rewritten
+from sqlwin.sql.expressions.volatile import mark
 from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.relations.unknown_columns import unknown
 from sqlwin.sql.relations.window_columns import (
@@ -78,6 +79,10 @@ class Scope:
             return instead_of(node, alias)
         if self.windowed and not node.table and node.name.lower() in STRUCTS:
             return _struct()
+        if _is_local_time(node):
+            call = exp.Localtimestamp()
+            mark(call, place(node, run))
+            return call
         raise unknown(self.relation, self.windowed, node, run, window_edge(node))
 
     def _of_window(self, node: Expr, run: ast.Run) -> Expr | None:
@@ -155,6 +160,13 @@ class Scope:
             message = f"{name} is a column of {len(found)} inputs of this join"
             raise QueryError(message, place(node, run), legal=legal)
         return column(next(iter(meant))) if meant else None
+
+
+def _is_local_time(node: exp.Column) -> bool:
+    """Whether it is LOCALTIMESTAMP, a call without brackets; a column may have that name."""
+    of = node.this
+    plain = not node.table and not (isinstance(of, exp.Identifier) and of.quoted)
+    return plain and node.name.lower() == "localtimestamp"
 
 
 def _starred(node: Expr) -> bool:

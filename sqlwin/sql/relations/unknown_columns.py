@@ -19,7 +19,7 @@ from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.relations.window_columns import EDGES, KSQL, STRUCTS
 from sqlwin.sql.text import ast
 
-_BARE = ("current_time", "localtime", "localtimestamp")
+_BARE = ("current_time", "localtime")
 """Functions that SQL calls without brackets, and that there are not."""
 _EVENT_TIMES = ("rowtime", "event_time", "proctime", "timestamp")
 """What Flink, ksqlDB and others call the event time, where no column is called so."""
