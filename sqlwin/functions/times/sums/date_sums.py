@@ -171,7 +171,7 @@ DATE_SUMS: tuple[Function, ...] = (
             of("(STRING!, DATE) -> DATE", floor),
             of("(STRING!, TIMESTAMP) -> TIMESTAMP", floor),
         ),
-        doc="FLOOR(ts TO HOUR), as Flink has it: the beginning of the unit that ts is in.",
+        doc="FLOOR(ts TO HOUR): the beginning of the unit that ts is in.",
     ),
     Function(
         ("ceil to",),
@@ -179,6 +179,6 @@ DATE_SUMS: tuple[Function, ...] = (
             of("(STRING!, DATE) -> DATE", ceiling, fails=True),
             of("(STRING!, TIMESTAMP) -> TIMESTAMP", ceiling, fails=True),
         ),
-        doc="CEIL(ts TO HOUR), as Flink has it: the first beginning of a unit not before ts.",
+        doc="CEIL(ts TO HOUR): the first beginning of a unit not before ts.",
     ),
 )
