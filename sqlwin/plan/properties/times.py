@@ -220,6 +220,8 @@ def _either(plan: Join, names: Sequence[str]) -> int | None:
 def _joined(plan: Join, name: str) -> int | None:
     if plan.stays is not None:  # a row comes again, however old, as what it is joined with goes
         return plan.policy.retain if name == plan.stays.instant else None
+    if name in plan.numbers:
+        return None
     padded = ("right", "full") if name in names_of(plan.left) else ("left", "full")
     return None if plan.kind in padded else _present(plan, name)
 

@@ -99,7 +99,9 @@ def inputs(
             if isinstance(relation.base, Scan) and not relation.base.stream.of:
                 stream_time(relation, span)
     if counted:
-        windowed = [(_filtered(relation, known), frame) for relation, frame in windowed]
+        windowed = [
+            (_filtered(relation, known), _counted(relation, frame)) for relation, frame in windowed
+        ]
     names = _names(relations, spans, [False, *(join.nested for join in source.joins)])
     shared = _shared(relations)
     return [
@@ -168,6 +170,12 @@ def _unnested(relation: Relation, source: ast.From, known: Known) -> Relation:
         legal = "a query in FROM with the UNNEST, and the window over it"
         raise QueryError(message, source.unnests[0].function.span, legal=legal)
     return unnested(of_rows(relation, span_of(source)), source.unnests, known)
+
+
+def _counted(relation: Relation, shape: Shape | None) -> Shape | None:
+    """The window of a stream without one, beside such in ROWS."""
+    static = isinstance(relation.base, StaticScan)
+    return Frame(Unit.ROWS, None) if shape is None and not static else shape
 
 
 def _filtered(relation: Relation, known: Known) -> Relation:
