@@ -201,7 +201,7 @@ def _newer(plan: Join, names: Sequence[str]) -> int | None:
 def join_times(plan: Join, names: Sequence[str]) -> list[str]:
     """Those of its columns that are event times of its inputs; none where not both sides have
     one, or their GREATEST is no event time."""
-    if plan.stays is not None:
+    if plan.stays is not None or any(plan.numbers):
         return []
     left, right = names_of(plan.left), names_of(plan.right)
     known = [n for n in names if delay(plan.left if n in left else plan.right, n) is not None]
