@@ -20,7 +20,13 @@ from sqlwin.plan.explain.warnings import undeclared, warnings_of
 from sqlwin.plan.ir.nodes import Join, Node, Scan, StaticScan, Stream
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.options.sinks import changes
-from sqlwin.plan.properties.facts import derived_streams, join_of, operator_of, sources_of
+from sqlwin.plan.properties.facts import (
+    derived_streams,
+    join_of,
+    operator_of,
+    sources_of,
+    spanned,
+)
 from sqlwin.plan.properties.processing_time import reads_clock
 from sqlwin.schema import type_name
 
@@ -74,6 +80,7 @@ def _stage(plan: Node, stores: DeclaredStores, measured: Measured) -> Iterator[s
 def _derived(stream: Stream) -> str:
     """Its event time, and whether its rows are ever updated."""
     time = "no event time" if stream.ts is None else f"event time {stream.ts}"
+    time = "no event time, but spans of numbers" if spanned(stream) else time
     rows = (
         "rows are retracted and replaced" if changes(Scan(stream)) else "each row is emitted once"
     )

@@ -95,7 +95,7 @@ def _numbered(
     for relation in relations:
         _one_partition(relation, span)
     if any(isinstance(relation.base, StaticScan) for relation in relations[:streams]):
-        message = "a window in ROWS joins streams, or two results, and static tables after them"
+        message = "a window in ROWS joins streams or two results, and static tables after them"
         raise QueryError(message, span, legal="a window in RANGE")
     if streams > 2:
         _of_messages(relations[:streams], given)
@@ -114,8 +114,8 @@ def _of_messages(relations: Sequence[Relation], given: Sequence[ast.From]) -> No
         if relation.stream is None or relation.stream.of:
             name = relation.names[0] if relation.names else "this input"
             message = (
-                f"a window in ROWS joins two results, and of more inputs streams alone: rows of"
-                f" {name} are numbered by event time, which pairs of the others do not have"
+                f"of more than two inputs windows in ROWS count messages, and {name} is a result:"
+                " its rows are numbered by event time, which pairs of the others do not have"
             )
             legal = (
                 "RSTREAM(SELECT … FROM a [ROWS 3], b [ROWS 2], c [ROWS 4] …), which goes by event"

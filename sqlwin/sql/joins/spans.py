@@ -98,7 +98,9 @@ def _free(name: str, join: Join) -> str:
 
 
 def refuse_nearest(pair: Pair) -> None:
-    """QueryError for an ASOF join of what joins in ROWS give."""
-    if isinstance(pair.left, Pair) and pair.left.unit is Unit.ROWS:
+    """QueryError for an ASOF join among joins in ROWS: before it, or behind it."""
+    before = isinstance(pair.left, Pair) and pair.left.unit is Unit.ROWS
+    frame = pair.right.input.frame
+    if before or (frame is not None and frame.preceding is None):
         message = "a nearest row is looked up by event time, and pairs of windows in ROWS have none"
         raise QueryError(message, pair.word.span, legal="JOIN c [ROWS 3]; windows in RANGE")
