@@ -85,11 +85,15 @@ def alike(
         message = "one window of this join counts messages, another one time"
         raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
     if rows:
-        _numbered(rows[0].span, given, relations, streams)
+        _numbered(rows[0].span, frames, given, relations, streams)
 
 
 def _numbered(
-    span: Span, given: Sequence[ast.From], relations: Sequence[Relation], streams: int
+    span: Span,
+    frames: Sequence[Shape | None],
+    given: Sequence[ast.From],
+    relations: Sequence[Relation],
+    streams: int,
 ) -> None:
     """QueryError where a window in ROWS does not number the rows of both its inputs."""
     for relation in relations:
@@ -98,7 +102,7 @@ def _numbered(
         message = "a window in ROWS joins streams or two results, and static tables after them"
         raise QueryError(message, span, legal="a window in RANGE")
     if streams > 2:
-        _of_messages(relations[:streams], given)
+        _of_messages(frames, relations[:streams], given)
     for relation, each in zip(relations[:streams], given, strict=False):
         if relation.stream is None or (relation.stream.of and relation.stream.ts is None):
             name = relation.names[0] if relation.names else "this input"
@@ -108,9 +112,15 @@ def _numbered(
             raise QueryError(message, span_of(each), legal="a window in RANGE")
 
 
-def _of_messages(relations: Sequence[Relation], given: Sequence[ast.From]) -> None:
-    """QueryError for a result among more than two: its rows change their numbers."""
-    for relation, each in zip(relations, given, strict=False):
+def _of_messages(
+    frames: Sequence[Shape | None], relations: Sequence[Relation], given: Sequence[ast.From]
+) -> None:
+    """QueryError for a result among more than two, whose rows change their numbers, and for a
+    session, which may go on for ever."""
+    for frame, relation, each in zip(frames, relations, given, strict=False):
+        if isinstance(frame, Sessioned):
+            message = "sessions of messages join two streams, and static tables after them"
+            raise QueryError(message, span_of(each), legal="[ROWS 3] of each; a window in RANGE")
         if relation.stream is None or relation.stream.of:
             name = relation.names[0] if relation.names else "this input"
             message = (
