@@ -14,13 +14,19 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sqlwin.embedded.query import EmbeddedQuery
+from sqlwin.instants import END, START
+from sqlwin.runtime.lowering.explained import explain
+from sqlwin.sql import script
 from tests.properties.duck import connection
 from tests.properties.hosts import Host, answering_hosts, reference
 from tests.properties.promise import ran
+from tests.properties.query_join_chains import HINTS
 from tests.properties.query_joins import KINDS, OFTEN
 
 SCHEMA = pa.schema([("id", pa.int64()), ("k", pa.string()), ("i", pa.int64()), ("pos", pa.int64())])
 STREAMS = ("l", "r", "z")
+SIDES = ("left", "right")
 POLICIES = (*OFTEN, "EMIT EARLY ON UPDATE ")
 WAITING = (*POLICIES, "EMIT ON CLOSE TIMEOUT INTERVAL '1' SECOND")
 _ROWS = st.lists(
@@ -71,7 +77,7 @@ def questions(draw: st.DrawFn) -> Question:
         f"CREATE STREAM {name} (id BIGINT, k STRING, i BIGINT{', OFFSET id' * offset});\n"
         for name in STREAMS
     )
-    text = f"{declared}SELECT {columns} FROM {ours}{where} {policy}"
+    text = f"{declared}SELECT {draw(st.sampled_from(HINTS))}{columns} FROM {ours}{where} {policy}"
     streams = tuple(dict.fromkeys(of.values()))
     return Question(text, f"SELECT {columns} FROM {theirs}{where}", offset, streams)
 
@@ -116,3 +122,24 @@ def test_messages_match_iff_each_two_do(question: Question, pushes: Pushes, host
 @given(questions(), PUSHES)
 def test_and_so_they_do_by_definition(question: Question, pushes: Pushes) -> None:
     answered(question, pushes, reference)
+
+
+def test_messages_go_once_no_other_may_meet_them() -> None:
+    """In each join, by the counts of the streams of those below it."""
+    declared = "".join(f"CREATE STREAM {name} (id BIGINT);\n" for name in "abcd")
+    query = EmbeddedQuery(
+        script(
+            f"{declared}SELECT a.id FROM a [ROWS 3] LEFT JOIN b [ROWS 2] ON a.id = b.id "
+            "FULL JOIN c [ROWS 4] ON a.id = c.id JOIN d [ROWS 2] ON a.id = d.id"
+        ),
+        explain,
+    )
+    kept = []
+    for at in range(30):
+        for name in "abcd":
+            query.push(name, [{"id": at}])
+        stores = [task.stores.named for task in query._task.tasks]
+        kept.append([len(each[side].scan(START, END)) for each in stores for side in SIDES])
+    assert max(map(max, kept)) <= 8
+    assert kept[20:] == kept[10:20]
+    assert query.results().num_rows == 30
