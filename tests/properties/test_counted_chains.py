@@ -7,6 +7,7 @@ the next. A row that is absent lets the others be anywhere.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +19,10 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.instants import END, START
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
+from sqlwin.testing.cells import Table, of_arrow
+from sqlwin.testing.difference import difference
 from tests.properties.duck import connection
-from tests.properties.hosts import Host, answering_hosts, reference
+from tests.properties.hosts import Host, answering_hosts, fast_hosts, reference
 from tests.properties.promise import ran
 from tests.properties.query_join_chains import HINTS
 from tests.properties.query_joins import KINDS, OFTEN
@@ -93,8 +96,23 @@ def _near(one: str, size: int | None, other: str, other_size: int | None) -> str
     return f"({one}.pos IS NULL OR ({ahead} AND {behind}))"
 
 
+Rows = list[dict[str, Any]]
+
+
 def answered(question: Question, pushes: Pushes, host: Host) -> None:
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in STREAMS}
+    rows, fed = delivered(question, pushes)
+    con = connection("counted")
+    for name, each in rows.items():
+        con.register(name, pa.Table.from_pylist(each, SCHEMA))
+    expected = con.sql(question.theirs).fetchall()
+    for name in rows:
+        con.unregister(name)
+    assert Counter(ran(question.ours, fed, host)) == Counter(expected)
+
+
+def delivered(question: Question, pushes: Pushes) -> tuple[dict[str, Rows], list[tuple[str, Rows]]]:
+    """All rows of each stream with their numbers, and the batches."""
+    rows: dict[str, Rows] = {name: [] for name in STREAMS}
     fed = []
     for at, batch in pushes:
         name, made = question.streams[at % len(question.streams)], []
@@ -105,13 +123,7 @@ def answered(question: Question, pushes: Pushes, host: Host) -> None:
             rows[name].append({"id": new, "k": k, "i": i, "pos": new - first + 1})
             made.append({"id": new, "k": k, "i": i})
         fed.append((name, made))
-    con = connection("counted")
-    for name, each in rows.items():
-        con.register(name, pa.Table.from_pylist(each, SCHEMA))
-    expected = con.sql(question.theirs).fetchall()
-    for name in rows:
-        con.unregister(name)
-    assert Counter(ran(question.ours, fed, host)) == Counter(expected)
+    return rows, fed
 
 
 @given(questions(), PUSHES, answering_hosts())
@@ -122,6 +134,29 @@ def test_messages_match_iff_each_two_do(question: Question, pushes: Pushes, host
 @given(questions(), PUSHES)
 def test_and_so_they_do_by_definition(question: Question, pushes: Pushes) -> None:
     answered(question, pushes, reference)
+
+
+@given(questions(), PUSHES, fast_hosts())
+def test_they_are_emitted_when_they_are_to_be(
+    question: Question, pushes: Pushes, host: Host
+) -> None:
+    _, fed = delivered(question, pushes)
+    expected, found = (list(_steps(question, fed, each)) for each in (reference, host))
+    for one, other in zip(expected, found, strict=True):
+        assert not difference(one, other)
+
+
+def _steps(question: Question, fed: list[tuple[str, Rows]], host: Host) -> Iterator[Table]:
+    runs = host(script(question.ours))
+    query = next(runs)
+    for number, (name, batch) in enumerate(fed):
+        query.push(name, batch)
+        query.advance(now=number * 700_000)
+        yield of_arrow(query.results())
+        if len(batch) % 3 == 2:
+            query = next(runs)
+    query.drain()
+    yield of_arrow(query.results())
 
 
 def test_messages_go_once_no_other_may_meet_them() -> None:
