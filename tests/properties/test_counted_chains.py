@@ -16,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.embedded.query import EmbeddedQuery
-from sqlwin.instants import END, START
+from sqlwin.instants import END, SECOND, START, format_instant
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.sql import script
 from sqlwin.testing.cells import Table, of_arrow
 from sqlwin.testing.difference import difference
+from tests.properties.deliveries import START as FROM
 from tests.properties.duck import connection
 from tests.properties.hosts import Host, answering_hosts, fast_hosts, reference
 from tests.properties.promise import ran
@@ -45,12 +46,13 @@ Pushes = list[tuple[int, list[tuple[str | None, int, int]]]]
 @dataclass(frozen=True)
 class Question:
     """ours: to sqlwin; theirs: to DuckDB. offset: whether numbers are offsets, less the first.
-    streams: those that it reads."""
+    streams: those that it reads; timed: whether they have an event time, in no order."""
 
     ours: str
     theirs: str
     offset: bool
     streams: tuple[str, ...]
+    timed: bool
 
 
 @st.composite
@@ -76,13 +78,14 @@ def questions(draw: st.DrawFn) -> Question:
     where = draw(st.sampled_from(["", "", f" WHERE {shown[-1]}.i > 0", " WHERE a.i IS NOT NULL"]))
     columns = ", ".join(f"{name}.id AS {name}id" for name in shown)
     policy = draw(st.sampled_from(POLICIES if kind in ("INNER", "SEMI") else WAITING))
+    timed = draw(st.sampled_from(["", ", ts TIMESTAMP, WATERMARK FOR ts AS ts"]))
     declared = "".join(
-        f"CREATE STREAM {name} (id BIGINT, k STRING, i BIGINT{', OFFSET id' * offset});\n"
+        f"CREATE STREAM {name} (id BIGINT, k STRING, i BIGINT{timed}{', OFFSET id' * offset});\n"
         for name in STREAMS
     )
     text = f"{declared}SELECT {draw(st.sampled_from(HINTS))}{columns} FROM {ours}{where} {policy}"
     streams = tuple(dict.fromkeys(of.values()))
-    return Question(text, f"SELECT {columns} FROM {theirs}{where}", offset, streams)
+    return Question(text, f"SELECT {columns} FROM {theirs}{where}", offset, streams, bool(timed))
 
 
 def _source(of: dict[str, str], sizes: dict[str, int | None], name: str) -> str:
@@ -121,7 +124,8 @@ def delivered(question: Question, pushes: Pushes) -> tuple[dict[str, Rows], list
             new = last + (step if question.offset else 1)
             first = rows[name][0]["id"] if rows[name] else new
             rows[name].append({"id": new, "k": k, "i": i, "pos": new - first + 1})
-            made.append({"id": new, "k": k, "i": i})
+            ts = {"ts": format_instant(FROM + i * SECOND)} if question.timed else {}
+            made.append({"id": new, "k": k, "i": i, **ts})
         fed.append((name, made))
     return rows, fed
 

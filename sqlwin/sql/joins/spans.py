@@ -9,6 +9,9 @@ next, which begins later or at the same number and ends earlier or at the same o
 A row that is absent has NULL for its number, and both pass over it. Worked example: messages 3 of
 `a [ROWS 4]` and 5 of `b [ROWS 2]` have the span 5 to 6, for the first leaves with 7 and so does the
 second; message 6 of `c [ROWS 1]` is with them from 6 to 6, and message 4 of `c [ROWS 2]` at 5.
+
+Invariant: no message changes its number, so a join below the last one retracts nothing. Results of
+other queries may, so they are refused as inputs.
 """
 
 from __future__ import annotations
