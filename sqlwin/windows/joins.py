@@ -106,6 +106,28 @@ class SteppedWindow(JoinWindow):
 
 
 @dataclass(frozen=True)
+class SpannedWindow(JoinWindow):
+    """A join in ROWS whose left rows are results of joins in ROWS: a *span* of numbers each.
+
+    first, last: columns of a left row, the numbers at which all its messages are in their windows,
+    from the greatest of theirs on. None: they never leave, as where `last` is NULL. A right
+    message is with it iff there is a number at which both are there: its own is no greater than
+    `last`, and it is in its window at `first`. high: no less than `last - first` of any row.
+
+    >>> window = SpannedWindow(Unit.ROWS, low=-1, high=2, first="a", last="b")
+    >>> [window.together(5, 6, number) for number in (3, 4, 6, 7)]
+    [False, True, True, False]
+    """
+
+    first: str
+    last: str | None
+
+    def together(self, first: int, last: int | None, number: int) -> bool:
+        behind = self.low is None or first + self.low <= number
+        return behind and (last is None or number <= last)
+
+
+@dataclass(frozen=True)
 class JoinSessions:
     """Which pairs of a join: those of rows whose sessions overlap as `[first, last + gap)`.
 

@@ -21,7 +21,7 @@ from sqlwin.errors import RunError
 from sqlwin.plan.ir.nodes import Join, Scalar, Scan, StaticScan
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.changelog import changing, repeats
-from sqlwin.plan.properties.facts import counts, ordered_sides, untimed
+from sqlwin.plan.properties.facts import counts, ordered_sides, spanned, untimed
 from sqlwin.polars_frames import polars_schema
 from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.input import Input
@@ -116,12 +116,15 @@ def _of_relations(join: Join, match: JoinStays) -> ReferenceRelationJoin:
 def _side(join: Join, at: int) -> join_sides.Side:
     """Where a side is numbered by event time, messages of the other have the watermark's time."""
     name, by_time = NAMES[at], ordered_sides(join)
+    number = join.numbers[at]
+    types = polars_schema((join.left, join.right)[at].schema)
     return join_sides.Side(
-        polars_schema((join.left, join.right)[at].schema),
+        types if number is None else {**types, number: pl.Int64()},
         (join.left_keys, join.right_keys)[at],
         _window(join, at),
         timed=bool(by_time) or (name not in untimed(join) and not _of_messages(join)),
         by_time=name in by_time,
+        number=number,
     )
 
 
@@ -164,7 +167,8 @@ def _input(join: Join, at: int) -> Input:
         admission=_admission(join, at, scan, numbered),
         carried=carried(scan, passes=False),
         numbered=numbered,
-        ordered=counts(join) and not numbered,
+        ordered=counts(join) and not (numbered or spanned(stream)),
+        spanned=spanned(stream),
         static=static,
     )
 

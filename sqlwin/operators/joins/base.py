@@ -69,7 +69,7 @@ class JoinBase(ABC):
         """What `on_batch` takes of the rows of a side: 0 is the left one. Stateless."""
         own = (self.left, self.right)[side]
         weight = [WEIGHT] if own.weighted and WEIGHT in rows.columns else []
-        return rows.select(*own.row, *weight)
+        return own.numbered(rows).select(*own.row, *weight)
 
     def on_tick(self, now: int, stores: Stores) -> pl.DataFrame:
         at = timeout_at(self.policy.timeout, stores)

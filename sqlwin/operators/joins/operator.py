@@ -49,6 +49,7 @@ from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, POSITION, ROW_KEY
 from sqlwin.state.combine import last_written
+from sqlwin.windows.joins import SpannedWindow
 
 ALONE = {
     "inner": (),
@@ -255,12 +256,19 @@ class WindowJoin(JoinBase):
         """Messages that have come, of the left and the right."""
         return read_counts(COUNTS, stores) if self.by_count else (0, 0)
 
+    def reached(self, stores: Stores) -> int:
+        """Results to come have a message of a greater number than this: where they are pairs, of a
+        side of which so many have come; a row by itself waits until its lack of a match is final.
+        """
+        bounds = self._bounds(stores)
+        return min(*self._counted(stores), *(bounds[each.side.name] - 1 for each in self.alone))
+
     def _count(self, left: Arrivals, right: Arrivals, stores: Stores) -> None:
+        """A span may begin at a number up to which others are still to come."""
         before, emitted = self._counted(stores), stores.counted or (0, 0)
-        seen = [
-            max([was, at_least, *arrived.new[POS].to_list()])
-            for was, at_least, arrived in zip(before, emitted, (left, right), strict=True)
-        ]
+        spans = isinstance(self.left.window, SpannedWindow)
+        arrived = [] if spans else left.new[POS].to_list(), right.new[POS].to_list()
+        seen = [max(each) for each in zip(before, emitted, map(_most, arrived), strict=True)]
         write_counts(COUNTS, seen[0], seen[1], stores)
 
 
@@ -270,6 +278,10 @@ def _untouched(side: Side, pairs: Changes) -> pl.DataFrame:
     for each in (pairs.removed, pairs.added) if len(completed) else ():
         completed = side.less(completed, of_pairs(side, each))
     return completed
+
+
+def _most(numbers: list[int]) -> int:
+    return max(numbers, default=0)
 
 
 _AT, _LEFT, _RIGHT = "__at", "__left", "__right"

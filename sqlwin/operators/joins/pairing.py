@@ -33,7 +33,7 @@ from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
 from sqlwin.polars_frames import empty
 from sqlwin.schema import TS
-from sqlwin.windows.joins import SteppedWindow
+from sqlwin.windows.joins import SpannedWindow, SteppedWindow
 
 AT = "__at"
 Residual = Callable[[pl.DataFrame], pl.Series]
@@ -128,6 +128,9 @@ class Pairing:
         if isinstance(window, SteppedWindow):
             numbers = (pl.col(marked(side)[POS]) for side in (self.left, self.right))
             pairs = pairs.filter(window.together(*numbers))
+        if isinstance(window, SpannedWindow) and window.last is not None:
+            there = pl.col(marked(self.right)[POS]) <= pl.col(window.last)
+            pairs = pairs.filter(there.fill_null(True))
         if self.residual is None:
             return pairs
         return pairs.filter(self.residual(pairs.select(*self.left.columns, *self.right.columns)))

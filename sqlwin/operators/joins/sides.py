@@ -45,7 +45,7 @@ from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.combine import keep_all, last_written
 from sqlwin.state.contract import Layout
 from sqlwin.windows import Unit
-from sqlwin.windows.joins import JoinWindow
+from sqlwin.windows.joins import JoinWindow, SpannedWindow
 
 POS = "__pos"
 PASSED_WHERE = "__held"
@@ -81,7 +81,8 @@ class Side:
     window: how far partners are from its rows. place: what distinguishes rows of one instant,
     and breaks ties. large: the window is, so read by keys. weighted: rows may be retracted.
     forgets: by a TTL, so what corrects a row may have to stand for it. timed: they have an event
-    time; what has none is not evicted by time.
+    time; what has none is not evicted by time. number: one of the columns, which its rows have from
+    their number.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Side:
     weighted: bool = False
     forgets: bool = False
     timed: bool = True
+    number: str | None = None
     place: Columns = field(default_factory=lambda: {PART: pl.Int32(), SEQ: pl.Int64()})
 
     @property
@@ -176,6 +178,12 @@ class Side:
         return lambda load: retained.rows(load, reach)
 
     # Rows that come.
+
+    def numbered(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """With what numbers say: those of spans have them among their columns."""
+        if isinstance(self.window, SpannedWindow):
+            rows = rows.with_columns(pl.col(self.window.first).alias(POS))
+        return rows if self.number is None else rows.with_columns(pl.col(POS).alias(self.number))
 
     def arrivals(self, batch: pl.DataFrame, stores: Stores) -> Arrivals:
         """Of several rows of one position the last counts; a weight of -1 retracts.

@@ -148,6 +148,11 @@ class JoinTtl(TtlStage):
         assert stores.sides is not None
         stores.sides.read()
 
+    def reached(self, stores: Stores) -> int:
+        """As of `WindowJoin`, which it is of then."""
+        assert isinstance(self.inner, WindowJoin)
+        return self.inner.reached(stores)
+
     def horizons(self, stores: Stores, side: int = 0) -> pl.DataFrame:
         return self.inner.horizons(stores, side)
 

@@ -35,7 +35,7 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.schema import Order
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
-from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SteppedWindow
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SpannedWindow, SteppedWindow
 from sqlwin.windows.stays import JoinStays
 
 
@@ -90,7 +90,8 @@ def _join(node: Join) -> str:
     pairs = zip(node.left_keys, node.right_keys, strict=True)
     keys = _listed(" on", [f"{left} = {right}" for left, right in pairs])
     residual = "" if node.residual is None else f" where {node.residual.sql}"
-    return f"Join {node.kind}{keys} {near(node.match)}{residual}"
+    numbers = _listed(" with numbers", [name for name in node.numbers if name])
+    return f"Join {node.kind}{keys} {near(node.match)}{numbers}{residual}"
 
 
 def near(match: JoinWindow | AsOf | JoinSessions) -> str:
@@ -108,7 +109,7 @@ def near(match: JoinWindow | AsOf | JoinSessions) -> str:
         sessions = " and ".join(_session(each) for each in (match.left, match.right))
         return f"{sessions} of the first {match.keys} keys".replace("first 1 keys", "first key")
     ends = f"{_end(match.low, match.unit)}, {_end(match.high, match.unit)}"
-    return f"{match.unit.value} [{ends}]{_steps(match)}"
+    return f"{match.unit.value} [{ends}]{_steps(match)}{_span(match)}"
 
 
 def _steps(match: JoinWindow) -> str:
@@ -121,6 +122,12 @@ def _steps(match: JoinWindow) -> str:
         if each.size is not None and each.advance > 1
     ]
     return f" of {' and '.join(windows)}"
+
+
+def _span(match: JoinWindow) -> str:
+    if not isinstance(match, SpannedWindow):
+        return ""
+    return f" of {match.first} to {match.last or 'any'}"
 
 
 def _end(end: int | None, unit: Unit) -> str:

@@ -26,6 +26,7 @@ from sqlwin.plan.properties.facts import (
     names_folders,
     operator_of,
     sources_of,
+    spanned,
 )
 from sqlwin.plan.properties.processing_time import reads_clock
 from sqlwin.schema import type_name
@@ -88,6 +89,7 @@ def _stage(plan: Node, stores: DeclaredStores, measured: Measured) -> Iterator[s
 def _derived(stream: Stream) -> str:
     """Its event time, and whether its rows are ever updated."""
     time = "no event time" if stream.ts is None else f"event time {stream.ts}"
+    time = "no event time, but spans of numbers" if spanned(stream) else time
     rows = (
         "rows are retracted and replaced" if changes(Scan(stream)) else "each row is emitted once"
     )

@@ -62,8 +62,9 @@ class Join:
     relation, each with the columns that `match` names.
     large: whether messages are kept by their keys first, so that few of a wide window are
     looked at; of no account without keys. single: a left row that finds two right ones is an error.
+    numbers: of left and right, in ROWS, the name of a column of results: the number of the message.
     Output: all columns of left, then of right, whose names differ; SEMI and ANTI: of left; then
-    those of changes.
+    those of changes, or of numbers.
     """
 
     left: Node
@@ -76,6 +77,7 @@ class Join:
     policy: Policy
     large: bool = True
     single: bool = field(default=False, repr=False, metadata=ADDED)
+    numbers: tuple[str | None, str | None] = field(default=(None, None), repr=False, metadata=ADDED)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS or len(self.left_keys) != len(self.right_keys):
@@ -142,7 +144,7 @@ class Join:
     def schema(self) -> Schema:
         rows = self.left.schema if self.kind in HALVES else self.pairs
         if self.stays is None:
-            return rows
+            return (*rows, *(Column(name, pa.int64()) for name in self.numbers if name))
         names = self.stays.instant, self.stays.there, self.stays.identity
         types = TIMESTAMP, pa.bool_(), pa.string()
         return (*rows, *map(Column, names, types))

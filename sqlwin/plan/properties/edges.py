@@ -122,7 +122,8 @@ def _edge_above(plan: Project, name: str) -> Edge | None:
 def _edge_joined(plan: Join, name: str) -> Edge | None:
     left = name in names_of(plan.left)
     padded = ("right", "full") if left else ("left", "full")
-    if plan.stays is not None or plan.kind in padded or (plan.kind in HALVES and not left):
+    lacks = plan.kind in padded or (plan.kind in HALVES and not left)
+    if plan.stays is not None or lacks or name in plan.numbers:
         return None
     return edge(plan.left if left else plan.right, name)
 

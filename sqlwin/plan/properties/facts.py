@@ -30,7 +30,7 @@ from sqlwin.policies import Policy
 from sqlwin.python_functions import unnumbered
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
-from sqlwin.windows.joins import JoinSessions, JoinWindow
+from sqlwin.windows.joins import JoinSessions, JoinWindow, SpannedWindow
 
 Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation | MatchRecognize
 Window = Unranked | WindowRank
@@ -178,13 +178,30 @@ def counts(window: Stateful) -> bool:
 
 def arriving(window: Stateful) -> bool:
     """Whether it counts messages as they come. Those of a result it numbers by event time."""
+    if isinstance(window, Join):
+        return counts(window) and not ordered_sides(window)
     return counts(window) and not any(stream.of for stream in streams_of(window))
 
 
 def ordered_sides(join: Join) -> tuple[str, ...]:
-    """The sides of a join in ROWS whose rows are numbered by event time: those that are results."""
+    """The sides of a join in ROWS whose rows are numbered by event time: those that are results,
+    but for those of a join whose messages are counted."""
     sides = {"left": join.left, "right": join.right} if counts(join) else {}
+    if isinstance(join.match, SpannedWindow):
+        del sides["left"]
     return tuple(s for s, node in sides.items() if any(x.of for x in streams_of(node)))
+
+
+def hands_numbers(plan: Node) -> bool:
+    """Whether it is a join in ROWS that hands the numbers of its messages to another one. How far
+    it has come is then a number as well, see `WindowJoin.reached`."""
+    join = join_of(plan)
+    return join is not None and any(join.numbers)
+
+
+def spanned(stream: Stream) -> bool:
+    """Whether it is of results of such a join."""
+    return any(hands_numbers(plan) for plan in stream.of)
 
 
 def bucket_keys(window: Stateful) -> tuple[str, ...]:

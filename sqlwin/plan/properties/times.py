@@ -201,7 +201,7 @@ def _newer(plan: Join, names: Sequence[str]) -> int | None:
 def join_times(plan: Join, names: Sequence[str]) -> list[str]:
     """Those of its columns that are event times of its inputs; none where not both sides have
     one, or their GREATEST is no event time."""
-    if plan.stays is not None:
+    if plan.stays is not None or any(plan.numbers):
         return []
     left, right = names_of(plan.left), names_of(plan.right)
     known = [n for n in names if delay(plan.left if n in left else plan.right, n) is not None]
@@ -220,6 +220,8 @@ def _either(plan: Join, names: Sequence[str]) -> int | None:
 def _joined(plan: Join, name: str) -> int | None:
     if plan.stays is not None:  # a row comes again, however old, as what it is joined with goes
         return plan.policy.retain if name == plan.stays.instant else None
+    if name in plan.numbers:
+        return None
     padded = ("right", "full") if name in names_of(plan.left) else ("left", "full")
     return None if plan.kind in padded else _present(plan, name)
 

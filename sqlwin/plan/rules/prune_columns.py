@@ -26,7 +26,7 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.windows.group import GroupWindow, Session
-from sqlwin.windows.joins import JoinSessions
+from sqlwin.windows.joins import JoinSessions, SpannedWindow
 
 
 def prune_columns(node: Node) -> Node:
@@ -76,14 +76,16 @@ def _unnest(node: Unnest, read: frozenset[str]) -> Unnest:
 
 
 def _join(node: Join, read: frozenset[str]) -> Join:
-    """Each input keeps its keys, what sessions go by and what the residual condition reads."""
+    """Each input keeps its keys, what sessions and spans go by and what the residual condition
+    reads."""
     residual = () if node.residual is None else node.residual.inputs
     match = node.match
     both = (match.left, match.right) if isinstance(match, JoinSessions) else ()
     gaps = [name for session in both for name in _session(session)]
     staying = () if node.stays is None else (node.stays.left, node.stays.right)
     gone_by = [name for stay in staying for name in stay.columns]
-    below = read.union(residual, node.left_keys, node.right_keys, gaps, gone_by)
+    span = (match.first, *_given(match.last)) if isinstance(match, SpannedWindow) else ()
+    below = read.union(residual, node.left_keys, node.right_keys, gaps, gone_by, span)
     return replace(node, left=_needed(node.left, below), right=_needed(node.right, below))
 
 

@@ -39,7 +39,8 @@ class Input:
     admission: the rule of `admission`, None where all rows are admitted.
     carried: further columns of a derived stream's rows, see `derived`. numbered: a
     task numbers its messages, also those that WHERE drops, see `message_numbers`. ordered: its
-    operator numbers its rows, those as well. static: it is a table, or made of such, whole before
+    operator numbers its rows, those as well. spanned: they come with numbers of the join in ROWS
+    that they are results of. static: it is a table, or made of such, whole before
     the first row of any stream.
     """
 
@@ -53,6 +54,7 @@ class Input:
     carried: tuple[str, ...] = ()
     numbered: bool = False
     ordered: bool = False
+    spanned: bool = False
     static: bool = False
 
     @cached_property

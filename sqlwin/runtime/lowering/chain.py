@@ -22,7 +22,7 @@ import polars as pl
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Node, Stream
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.facts import join_of, plans_of, sources_of, unnests
+from sqlwin.plan.properties.facts import join_of, plans_of, sources_of, spanned, unnests
 from sqlwin.runtime.lowering.derived import derived
 from sqlwin.runtime.lowering.input_pipeline import InputPipeline
 from sqlwin.runtime.lowering.lower import lower
@@ -43,6 +43,11 @@ class DownstreamInput:
     stream: Stream
     part: int
     elements: bool = False
+
+    @property
+    def marked(self) -> bool:
+        """Whether it is told how far the results have come: by time, or by numbers."""
+        return self.stream.ts is not None or spanned(self.stream)
 
     def rows(self, results: pl.DataFrame) -> pl.DataFrame:
         """The results as rows of the stream."""

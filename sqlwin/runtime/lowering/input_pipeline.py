@@ -17,6 +17,7 @@ from dataclasses import field
 
 import polars as pl
 
+from sqlwin.instants import START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.joins.sides import PASSED_WHERE
 from sqlwin.operators.sessions.judging import with_doubt
@@ -73,6 +74,8 @@ class InputPipeline(TimedRows):
         the host runs the pipeline again where it is known. lost: positions of messages of a
         lost store, which are wanted again, however old.
         """
+        if self.input.spanned and watermark is not None:
+            watermark = START  # what it has come to counts messages, and is no time
         timed, errors = self._timed(raw, watermark, now)
         marks = self._marks(timed)
         selected, failures = self._selected(timed, watermark, now)

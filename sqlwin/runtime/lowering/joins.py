@@ -80,12 +80,18 @@ def joined(join: Join, update_before: bool) -> WindowJoin | AsOfJoin | StaticJoi
     ttls = join.policy.ttls
     of_left = (join.large, weighted[0], "left" in ttls, "left" not in untimed(join))
     of_right = (join.large, weighted[1], "right" in ttls, "right" not in untimed(join))
-    first = Side("left", left, join.left_keys, match, width, *of_left)
-    second = Side("right", right, join.right_keys, match.mirrored, width, *of_right)
+    numbers = join.numbers
+    left, right = (_with_number(*each) for each in zip((left, right), numbers, strict=True))
+    first = Side("left", left, join.left_keys, match, width, *of_left, numbers[0])
+    second = Side("right", right, join.right_keys, match.mirrored, width, *of_right, numbers[1])
     how = (join.kind, join.policy, _residual(join), update_before)
     if join.static:
         return StaticJoin(first, second, *how, single=join.single)
     return WindowJoin(first, second, *how)
+
+
+def _with_number(columns: Columns, name: str | None) -> Columns:
+    return columns if name is None else {**columns, name: pl.Int64()}
 
 
 def _of_relations(join: Join, match: JoinStays, left: Columns, right: Columns) -> RelationJoin:

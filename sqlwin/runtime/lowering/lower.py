@@ -15,6 +15,7 @@ from sqlwin.plan.properties.facts import (
     bucket_keys,
     counts,
     join_of,
+    spanned,
     ttl_keys,
     unranked,
 )
@@ -166,7 +167,7 @@ def _side(join: Join, at: int) -> Input:
     assert isinstance(scan, Scan | StaticScan)
     where, columns = filter_and_project(below, scan)
     static, stream = isinstance(scan, StaticScan), scan.stream
-    by_arrival = counts(join) and not stream.of
+    by_arrival, spans = counts(join) and not stream.of, spanned(stream)
     expires = stream.ts is not None and not (by_arrival or static)
     retention = join_retention(join) if expires else None
     replays = drops_repeats(scan) and not static
@@ -193,6 +194,7 @@ def _side(join: Join, at: int) -> Input:
         else None,
         carried=_carried(scan, passes=False),
         numbered=by_arrival,
-        ordered=counts(join) and not by_arrival,
+        ordered=counts(join) and not (by_arrival or spans),
+        spanned=spans,
         static=static,
     )

@@ -14,6 +14,7 @@ from sqlwin.plan.ir.nodes import Scalar, Stream, WindowAggregate
 from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import (
     counts,
+    hands_numbers,
     window_of,
     window_policy,
 )
@@ -98,6 +99,16 @@ class Lowered:
     def policy(self) -> Policy | None:
         """Of its window, None where it has none."""
         return window_policy(self.query.plan)
+
+    @cached_property
+    def hands_numbers(self) -> bool:
+        """As of `plan.properties.facts`."""
+        return hands_numbers(self.query.plan)
+
+    @cached_property
+    def spanned(self) -> bool:
+        """Whether an input tells by numbers how far it has come."""
+        return any(each.spanned for each in self.inputs)
 
     def opened(self, newest: int) -> int | None:
         """Which window of time an instant opens; None where each row may open one."""

@@ -55,6 +55,15 @@ def admitted(
     return taken
 
 
+def counted(query: Lowered, numbers: Numbers, clock: Watermarks) -> tuple[int, ...]:
+    """The greatest number of each input; of results of a join in ROWS, up to which all are here."""
+    come = numbers.greatest(len(query.inputs))
+    return tuple(
+        max(0, clock.of(each.stream.name)) if each.spanned else last
+        for each, last in zip(query.inputs, come, strict=True)
+    )
+
+
 def _numbered(query: Lowered, at: int, judged: Admitted, numbers: Numbers) -> Admitted:
     read = query.inputs[at]
     if not read.numbered:

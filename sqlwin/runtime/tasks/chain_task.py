@@ -48,7 +48,7 @@ class Flow:
 
     def add(self, downstream: DownstreamInput, results: pl.DataFrame, reached: int) -> None:
         name = downstream.stream.name
-        if downstream.stream.ts is not None:
+        if downstream.marked:
             self.reached.setdefault(name, {})[downstream.part] = reached
         if len(results):
             self.rows.setdefault(name, []).append(downstream.rows(results))

@@ -29,12 +29,13 @@ from sqlwin.runtime.inputs.admission import Admitted, expired_before
 from sqlwin.runtime.inputs.watermarks import Marks
 from sqlwin.runtime.lowering.operator_inputs import on_batch
 from sqlwin.runtime.rows.error_stream import INTERNAL, judged, no_rejects
-from sqlwin.runtime.tasks.batch_admission import admitted, retire
+from sqlwin.runtime.tasks.batch_admission import admitted, counted, retire
 from sqlwin.runtime.tasks.recovery import hold, incomplete, release
 from sqlwin.runtime.tasks.stored_task import StoredTask
 from sqlwin.schema import POSITION
 
 if TYPE_CHECKING:
+    from sqlwin.operators.joins.operator import WindowJoin
     from sqlwin.operators.joins.static import StaticJoin
 
 
@@ -96,7 +97,7 @@ class Task(StoredTask):
                 cast("StaticJoin", self.query.operator).forget_table(self.stores)
         self.stores.input_watermarks = tuple(before[each.stream.name] for each in self.query.inputs)
         admitted_rows = admitted(self.query, batch, self.stores, self.positions, self.numbers)
-        self.stores.counted = self.numbers.greatest(len(self.query.inputs))
+        self.stores.counted = counted(self.query, self.numbers, self.clock)
         self.admitted += sum(len(each.rows) for each in admitted_rows.values())
         emitted = self._operate({at: each.rows for at, each in admitted_rows.items()}, now, end)
         return self._output(
@@ -104,7 +105,9 @@ class Task(StoredTask):
         )
 
     def output_watermark(self) -> int:
-        """The watermark of its results."""
+        """The watermark of its results; of a join that hands numbers on, a number."""
+        if self.query.hands_numbers:
+            return cast("WindowJoin", self.query.operator).reached(self.stores)
         return self.clock.least(self.query.clocks)
 
     def deadline(self) -> int | None:
@@ -170,12 +173,12 @@ class Task(StoredTask):
     def _operate(self, batch: dict[int, pl.DataFrame], now: int, end: bool) -> pl.DataFrame:
         """batch: prepared rows, by input."""
         query, stores, recovery = self.query, self.stores, self.recovery
-        watermark = self.output_watermark()
+        watermark = self.clock.least(self.query.clocks)
         if recovery is not None:
             query = replace(query, operator=self._restoring.without_eviction())
         operator = query.operator
         assert operator is not None
-        out = [on_batch(query, batch, stores, now)] if batch else []
+        out = [on_batch(query, batch, stores, now)] if batch or query.spanned else []
         out.append(operator.on_watermark(watermark, stores, now))
         if recovery is not None:
             hold(self._restoring.final_before(recovery.closed), stores)

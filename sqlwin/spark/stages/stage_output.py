@@ -35,7 +35,7 @@ def to_stages_above(
         for number in program.lowered[reader.to].readers(name):
             known = keys(program.lowered[reader.to], number, rows, clock.now).rows
             yield from addressed(program, reader.to, number, rows, known, label << PAYLOADS)
-        marks = {} if reader.stream.ts is None else {name: {reader.part: reached}}
+        marks = {name: {reader.part: reached}} if reader.marked else {}
         mark = replace(clock, marks=marks, has_rows=not rows.is_empty()).dump()
         for label in program.labels[reader.to]:
             yield Packed(reader.to, label, MARK, 0, mark)

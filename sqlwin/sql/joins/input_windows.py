@@ -63,7 +63,7 @@ def shaped(relation: Relation, source: ast.From) -> tuple[Relation, Shape | None
 def alike(
     frames: Sequence[Shape | None], given: Sequence[ast.From], relations: Sequence[Relation]
 ) -> None:
-    """All in RANGE or, of two streams, all in ROWS; a window that advances, too, is of two.
+    """All in RANGE, or all in ROWS; a window that advances, too, is of two.
 
     Static tables may be looked up behind them. Of one stream no window has an effect.
     """
@@ -85,36 +85,54 @@ def alike(
         message = "one window of this join counts messages, another one time"
         raise QueryError(message, rows[0].span, legal="RANGE in both, or ROWS in both")
     if rows:
-        _numbered(rows[0].span, given, relations, streams)
+        _numbered(rows[0].span, frames, given, relations, streams)
 
 
 def _numbered(
-    span: Span, given: Sequence[ast.From], relations: Sequence[Relation], streams: int
+    span: Span,
+    frames: Sequence[Shape | None],
+    given: Sequence[ast.From],
+    relations: Sequence[Relation],
+    streams: int,
 ) -> None:
     """QueryError where a window in ROWS does not number the rows of both its inputs."""
     for relation in relations:
         _one_partition(relation, span)
-    if streams > 2:
-        message = (
-            f"a window in ROWS joins two streams or results, and here are {streams}: a pair of the"
-            " first two has neither a number nor an event time, by which the next could count it"
-        )
-        legal = (
-            "RSTREAM(SELECT … FROM a [ROWS 3], b [ROWS 2], c [ROWS 4] …), which goes by event time;"
-            " a window in RANGE; a result with an event time,"
-            " (SELECT … FROM a JOIN b WITHIN 1 HOUR …) ab OVER (ORDER BY ts ROWS 3 PRECEDING)"
-        )
-        raise QueryError(message, span, legal=legal)
-    if isinstance(relations[1].base, StaticScan):
-        message = "a window in ROWS joins two streams or results, and static tables after them"
+    if any(isinstance(relation.base, StaticScan) for relation in relations[:streams]):
+        message = "a window in ROWS joins streams or two results, and static tables after them"
         raise QueryError(message, span, legal="a window in RANGE")
-    for relation, each in zip(relations[:2], given, strict=False):
+    if streams > 2:
+        _of_messages(frames, relations[:streams], given)
+    for relation, each in zip(relations[:streams], given, strict=False):
         if relation.stream is None or (relation.stream.of and relation.stream.ts is None):
             name = relation.names[0] if relation.names else "this input"
             message = (
                 f"{name} has no event time, by which a window in ROWS numbers rows of a result"
             )
             raise QueryError(message, span_of(each), legal="a window in RANGE")
+
+
+def _of_messages(
+    frames: Sequence[Shape | None], relations: Sequence[Relation], given: Sequence[ast.From]
+) -> None:
+    """QueryError for a result among more than two, whose rows change their numbers, and for a
+    session, which may go on for ever."""
+    for frame, relation, each in zip(frames, relations, given, strict=False):
+        if isinstance(frame, Sessioned):
+            message = "sessions of messages join two streams, and static tables after them"
+            raise QueryError(message, span_of(each), legal="[ROWS 3] of each; a window in RANGE")
+        if relation.stream is None or relation.stream.of:
+            name = relation.names[0] if relation.names else "this input"
+            message = (
+                f"of more than two inputs windows in ROWS count messages, and {name} is a result:"
+                " its rows are numbered by event time, which pairs of the others do not have"
+            )
+            legal = (
+                "RSTREAM(SELECT … FROM a [ROWS 3], b [ROWS 2], c [ROWS 4] …), which goes by event"
+                " time; a window in RANGE; a result with an event time,"
+                " (SELECT … FROM a JOIN b WITHIN 1 HOUR …) ab OVER (ORDER BY ts ROWS 3 PRECEDING)"
+            )
+            raise QueryError(message, span_of(each), legal=legal)
 
 
 def _refuse_unbounded(

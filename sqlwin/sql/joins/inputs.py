@@ -92,7 +92,8 @@ def inputs(
     ]
     if not changes:
         alike([frame for _, frame in windowed], given, [relation for relation, _ in windowed])
-    several = sum(not isinstance(r.base, StaticScan) for r, _ in windowed) > 1
+    streams = sum(not isinstance(r.base, StaticScan) for r, _ in windowed)
+    several = streams > 1
     counted = several and any(f is not None and f.unit is Unit.ROWS for _, f in windowed)
     if several and not counted:
         for (relation, _), span in zip(windowed, spans, strict=True):
@@ -100,6 +101,8 @@ def inputs(
                 stream_time(relation, span)
     if counted:
         windowed = [(_filtered(relation, known), frame) for relation, frame in windowed]
+    if counted and streams > 2:
+        windowed = [(relation, _counted(relation, frame)) for relation, frame in windowed]
     names = _names(relations, spans, [False, *(join.nested for join in source.joins)])
     shared = _shared(relations)
     return [
@@ -168,6 +171,12 @@ def _unnested(relation: Relation, source: ast.From, known: Known) -> Relation:
         legal = "a query in FROM with the UNNEST, and the window over it"
         raise QueryError(message, source.unnests[0].function.span, legal=legal)
     return unnested(of_rows(relation, span_of(source)), source.unnests, known)
+
+
+def _counted(relation: Relation, shape: Shape | None) -> Shape | None:
+    """The window of a stream without one, beside two others of which one at least is in ROWS."""
+    static = isinstance(relation.base, StaticScan)
+    return Frame(Unit.ROWS, None) if shape is None and not static else shape
 
 
 def _filtered(relation: Relation, known: Known) -> Relation:

@@ -10,7 +10,7 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.ir.nodes import Node
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.changelog import changing, corrected, lateness
-from sqlwin.plan.properties.facts import streams_of
+from sqlwin.plan.properties.facts import spanned, streams_of
 from sqlwin.policies import Expired, Policy
 from sqlwin.sql.joins.policies import Match, of_join
 from sqlwin.sql.joins.tree import Pair
@@ -28,7 +28,7 @@ def policy_of(
 ) -> Policy:
     rows = isinstance(match, JoinWindow | JoinSessions) and match.unit is Unit.ROWS
     streams = [stream for node in below for stream in streams_of(node)]
-    results = [stream for stream in streams if stream.of]
+    results = [stream for stream in streams if stream.of and not spanned(stream)]
     ordered = rows and bool(results)
     every = [lateness(stream) for stream in (results if ordered else streams)]
     latest = None if None in every else max(late for late in every if late is not None)

@@ -14,7 +14,7 @@ from sqlwin.plan.ir.nodes import Join, Project, Scalar, Scan
 from sqlwin.plan.properties.facts import streams_of
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions.scalars import Expr, column, conjoined, scalar, spark
-from sqlwin.sql.joins import changes
+from sqlwin.sql.joins import changes, spans
 from sqlwin.sql.joins import sessions as join_sessions
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.join_policies import policy_of
@@ -54,23 +54,27 @@ class Plans:
         self.ttl = ttl
         self.keys = 0
 
-    def of(self, tree: Tree, given: ast.Policies | None = None) -> Relation:
-        """given: None for the last join, which the query's policies are for."""
+    def of(self, tree: Tree, given: ast.Policies | None = None, numbers: bool = False) -> Relation:
+        """given: None for the last join, which the query's policies are for. numbers: whether the
+        next one goes by those of its messages."""
         if isinstance(tree, Leaf):
             return _narrowed(tree.input.relation, tree.filters)
         policies = self.given if given is None else given
         left, right = self._left(tree, policies), self.of(tree.right, policies)
         base = self._join(tree, left, right, policies)
+        base = spans.numbered(base, tree) if numbers else base
         columns = tuple((c.name, column(c.name), NOWHERE) for c in base.schema)
         reads = _names(tree.left), _names(tree.right)
         made = Relation(base, columns, (), ttl=lengths(self.ttl, reads))
+        if numbers:
+            made = spans.spanned(made, tree)
         return _narrowed(
             replace(made, reads=tuple(dict.fromkeys((*reads[0], *reads[1])))), tree.above
         )
 
     def _left(self, pair: Pair, given: ast.Policies) -> Relation:
         """What joins before this one gave is a stream by the event time that it goes by."""
-        made = self.of(pair.left, passing(given))
+        made = self.of(pair.left, passing(given), pair.spans)
         if isinstance(pair.left, Leaf):
             pair.set_event_time(pair.left.input.ts)
             return made
@@ -139,6 +143,8 @@ class Plans:
             _of_versions(pair, sides[1])
         if pair.op:
             return AsOf(pair.op)
+        if pair.spans:
+            return spans.window(pair)
         return pair.stepped or JoinWindow(pair.unit, pair.low, pair.high)
 
     def _session(self, each: Input, side: _Side) -> Session:

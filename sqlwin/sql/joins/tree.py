@@ -50,6 +50,19 @@ class Leaf:
         return dict(self.input.same)
 
 
+@dataclass(frozen=True)
+class NumberSpan:
+    """The numbers at which all messages of a result are in their windows, by names of columns.
+    last: None where no window ends."""
+
+    first: str
+    last: str | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.first,) if self.last is None else (self.first, self.last)
+
+
 @dataclass
 class Pair:
     """One join. op: of an ASOF join. low, high: of the right row's position, less the left's.
@@ -58,7 +71,8 @@ class Pair:
     to test where the left one is not that of its row, None where a key says it already. above:
     what is left of WHERE. ts: the event time of left rows, once that is known; event_time: the one
     that an ASOF join compares. scalar: its right row is the value of a query in an
-    expression. single: a left row that finds two right ones is an error.
+    expression. single: a left row that finds two right ones is an error. span: the columns in
+    which the next join in ROWS finds the span of its results, once these are known.
     """
 
     left: Leaf | Pair
@@ -79,6 +93,7 @@ class Pair:
     event_time: ast.Name | None = None
     scalar: bool = False
     single: bool = False
+    span: NumberSpan | None = None
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -104,6 +119,11 @@ class Pair:
                 alike = [name for name, one in found.items() if one == right.name]
                 found |= dict.fromkeys((*alike, right.name), known)
         return found
+
+    @property
+    def spans(self) -> bool:
+        """Whether its left rows are results of a join in ROWS, with spans of numbers."""
+        return self.unit is Unit.ROWS and isinstance(self.left, Pair)
 
     @property
     def sessions(self) -> bool:

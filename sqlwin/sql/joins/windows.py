@@ -7,6 +7,8 @@ be behind.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
@@ -15,6 +17,7 @@ from sqlwin.sql.expressions.scalars import Expr, column
 from sqlwin.sql.joins.inputs import Input
 from sqlwin.sql.joins.sessions import refuse
 from sqlwin.sql.joins.slides import refuse_untimed, stays, steps
+from sqlwin.sql.joins.spans import longest, refuse_nearest
 from sqlwin.sql.joins.time_bounds import Near, greatest, least
 from sqlwin.sql.joins.tree import Leaf, Pair, Term, absent
 from sqlwin.sql.text import ast
@@ -29,24 +32,28 @@ def windowed(pair: Pair, within: ast.Within | None) -> None:
     if pair.op is not None or right.static:
         _refuse(pair)
         return
-    lefts = [leaf.input for leaf in pair.left.leaves]
     if right.session is not None or pair.sessions:
         refuse(pair, within)
         return
+    lefts = [leaf.input for leaf in pair.left.leaves]
     frames = [each.frame for each in (*lefts, right) if each.frame is not None]
     pair.unit = Unit.ROWS if any(frame.unit is Unit.ROWS for frame in frames) else Unit.RANGE
     if right.frame is not None and right.frame.preceding is not None:
         pair.low = -right.frame.preceding
-    for left in lefts:
-        if left.frame is None or left.frame.preceding is None:
-            continue
-        if isinstance(pair.left, Leaf):
-            pair.high = left.frame.preceding
-        else:
-            _ahead(pair, left, left.frame.preceding)
+    _of_lefts(pair, lefts)
     _slid(pair)
     if within is not None:
         _within(pair, within)
+
+
+def _of_lefts(pair: Pair, lefts: Sequence[Input]) -> None:
+    """How far the right row may be ahead of the left one."""
+    if isinstance(pair.left, Leaf) or pair.spans:
+        pair.high = longest(pair.left)
+        return
+    for left in lefts:
+        if left.frame is not None and left.frame.preceding is not None:
+            _ahead(pair, left, left.frame.preceding)
 
 
 def _slid(pair: Pair) -> None:
@@ -73,6 +80,8 @@ def _slid(pair: Pair) -> None:
 def _refuse(pair: Pair) -> None:
     """An ASOF join goes back however far, and a table has no time: a stream's window lets every row
     of it pair as it comes, and a session needs two streams."""
+    if pair.op is not None:
+        refuse_nearest(pair)
     inputs = [pair.right.input, *([pair.left.input] if isinstance(pair.left, Leaf) else [])]
     for each in inputs:
         passes = pair.right.input.static and each.session is None

@@ -24,7 +24,7 @@ from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS, WEIGHT
 from sqlwin.state.contract import HORIZON
 from sqlwin.windows import Unit
-from sqlwin.windows.joins import JoinWindow
+from sqlwin.windows.joins import JoinWindow, SpannedWindow
 from tests.reference.definitions.horizons import Horizons, by_bucket, floor_of
 from tests.reference.definitions.values import json_array
 from tests.reference.definitions.window import key_text
@@ -64,7 +64,9 @@ class Side:
     counted: the greatest number of a message, where they are numbered. forgets: by a TTL.
     timed: rows have an event time, and go by it. reached: of keys, by their text, the greatest
     horizon that they had, with a row of them. by_time: they are numbered by it; numbers: of
-    all that are there, kept or not, and of blanks, which only count.
+    all that are there, kept or not, and of blanks, which only count. number: a column that shows
+    the number of a message. Where `window` is of spans, the position of a left row is the first
+    number of its span.
     """
 
     columns: dict[str, pl.DataType]
@@ -77,6 +79,7 @@ class Side:
     reached: Horizons = field(default_factory=dict)
     by_time: bool = False
     numbers: dict[Ident, int] = field(default_factory=dict)
+    number: str | None = None
 
     @property
     def at(self) -> str:
@@ -118,6 +121,8 @@ class Side:
 
     def position(self, row: Row) -> int:
         """Of a row that is there."""
+        if isinstance(self.window, SpannedWindow):
+            return int(row[self.window.first])
         return self.numbers[ident(row)] if self.by_time else int(row[self.at])
 
     def numbered(self, until: int) -> int:
@@ -134,7 +139,9 @@ class Side:
 
     def _equal(self, one: Row, other: Row | None) -> bool:
         return other is not None and all(
-            ascending(one[name]) == ascending(other[name]) for name in self.columns
+            ascending(one[name]) == ascending(other[name])
+            for name in self.columns
+            if name != self.number
         )
 
     def equals(self, left: Row, right: Row, other: Side, count: int | None = None) -> bool:
@@ -144,6 +151,8 @@ class Side:
         return all(a is not None and ascending(a) == ascending(b) for a, b in keys)
 
     def values(self, row: Row | None) -> Values:
+        if row is not None and self.number is not None:
+            row = {**row, self.number: row[POS]}
         return {name: None if row is None else row[name] for name in self.columns}
 
     def certain_below(self, closed: int, counted: int, policy: Policy) -> int:

@@ -3,8 +3,9 @@
 Position of a row is its event time, under ROWS its number. A pair of rows is a *match* iff
 their keys are equal (NULL equals nothing), `low <= right - left <= high`, and the residual
 is TRUE of it. Where windows in ROWS advance by steps, there is a number at which both rows are in
-the window of their stream, instead of `low` and `high`. What is true of the rows that came, by
-`kind`:
+the window of their stream, instead of `low` and `high`. Where left rows are results of such joins,
+they have spans of numbers, and there is a number at which both are there. What is true of the rows
+that came, by `kind`:
 
 | kind              | results                                                      |
 |-------------------|--------------------------------------------------------------|
@@ -63,7 +64,7 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.operators.contract import Stores
 from sqlwin.schema import TS
-from sqlwin.windows.joins import SteppedWindow, Steps
+from sqlwin.windows.joins import SpannedWindow, SteppedWindow, Steps
 from tests.reference.joins.changing import Due
 from tests.reference.joins.join_sides import (
     HELD,
@@ -123,6 +124,12 @@ class ReferenceJoin(Logged):
             self._rise(side, waited, bounds[side], now)
         emitted = self.records(self.log.go(now, self.closed))
         return pl.concat([emitted, self._become_certain(bounds, now)])
+
+    def reached(self, stores: Stores) -> int:
+        """No result comes any more with a message of every side up to this number, nor one of a
+        row by itself."""
+        certain = [self._bounds()[side] - 1 for side in ALONE[self.kind]]
+        return min(self.left.counted, self.right.counted, *certain)
 
     def on_watermark(self, watermark: int, stores: Stores, now: int) -> pl.DataFrame:
         bounds = self._bounds()
@@ -196,6 +203,9 @@ class ReferenceJoin(Logged):
         window, apart = self.left.window, self.right.position(right) - self.left.position(left)
         low = window.low is None or window.low <= apart
         high = window.high is None or apart <= window.high
+        if isinstance(window, SpannedWindow):
+            last = None if window.last is None else left[window.last]
+            low = high = window.together(left[window.first], last, self.right.position(right))
         if isinstance(window, SteppedWindow):
             low = high = _together(window, self.left.position(left), self.right.position(right))
         return low and high and self.left.equals(left, right, self.right)

@@ -8,7 +8,7 @@ from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.facts import arriving, streams_of
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session
-from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SteppedWindow
+from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SpannedWindow, SteppedWindow
 
 NEAREST = {
     ">=": "the last right row at or before the left row",
@@ -30,6 +30,8 @@ def window_of(join: Join) -> str:
         return "none: rows pair however far apart they are"
     moment = "number" if match.unit is Unit.ROWS else "instant"
     what = "message" if arriving(join) else "row"
+    if isinstance(match, SpannedWindow):
+        return _spanned(match)
     first = "any time before" if match.low is None else _away(match.low, match.unit, what)
     begin = f"{first or f'the {moment} of'} the left row"
     steps = _steps(match)
@@ -37,6 +39,15 @@ def window_of(join: Join) -> str:
         return f"right rows {'' if first else 'at '}{begin}"
     last = "any time after" if match.high is None else _away(match.high, match.unit, what)
     return f"right rows from {begin} to {f'{last} it' if last else f'its {moment}'}{steps}"
+
+
+def _spanned(match: SpannedWindow) -> str:
+    """Of results of a join in ROWS, and messages."""
+    first = "any time before" if match.low is None else _away(match.low, match.unit, "message")
+    begin = f"{first} {match.first}".strip()
+    if match.last is None:
+        return f"right messages from {begin} of the left row on"
+    return f"right messages from {begin} to {match.last} of the left row"
 
 
 def _steps(match: JoinWindow) -> str:
