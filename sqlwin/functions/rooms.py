@@ -98,6 +98,11 @@ NAMES = {
     "json.functions": """
         get_json_object, json_array_length, json_object_keys, to_json, from_json, schema_of_json
     """,
+    "json.by_path": """
+        json_value, json_query, json_exists, json_length, ->, ->>, #>, #>>, jsonb_extract_path,
+        json_extract_path, jsonb_extract_path_text, json_extract_path_text, json_extract,
+        json_extract_string, json value, json outcome, json query, json exists, is json
+    """,
     "csv.functions": """
         to_csv, from_csv, schema_of_csv
     """,

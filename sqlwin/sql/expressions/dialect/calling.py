@@ -184,6 +184,7 @@ def _by_unit(node: Expr) -> Called:
     return node.name.lower(), given
 
 
+_JSON_CALLS = "sqlwin.sql.expressions.dialect.json_calls"
 _UNITS = (
     "dateadd",
     "date_add",
@@ -196,6 +197,7 @@ _UNITS = (
 _NAMED_PARTS: dict[str, Callable[[Any], Called]] = {
     "mask": _masked,
     **dict.fromkeys(_UNITS, _by_unit),
+    "json_query": lambda node: import_module(_JSON_CALLS).query_arguments(node),
     "struct": _struct,
     "arrays_zip": _zip,
     **dict.fromkeys(("to_json", "from_json", "schema_of_json"), _with_constants),

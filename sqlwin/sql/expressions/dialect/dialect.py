@@ -23,13 +23,14 @@ from typing import Any, ClassVar
 
 from sqlglot import exp, parser
 from sqlglot.dialects.spark import Spark
+from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlwin.errors import RunError
 from sqlwin.functions.instants.interval_texts import with_units
 from sqlwin.sql.expressions.dialect import json_aggregates
-from sqlwin.sql.expressions.dialect.arrows import dotted
+from sqlwin.sql.expressions.dialect.arrows import ARROWS, OPERATORS, dotted, is_arrow
 from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN, PICKING
 from sqlwin.sql.expressions.dialect.function_names import by_their_names, row_as_struct, with_unit
 from sqlwin.sql.expressions.dialect.tokens import joined
@@ -57,6 +58,12 @@ def _positive(inner: exp.Expr | None) -> exp.Expr | None:
     return inner if plain else exp.Anonymous(this="POSITIVE", expressions=[inner])
 
 
+def _json_call(parser: Any) -> exp.Expr:
+    from sqlwin.sql.expressions.dialect.json_calls import PARSERS  # by need
+
+    return PARSERS[parser._tokens[parser._index - 2].text.upper()](parser)
+
+
 _CLOSER = {TokenType.PIPE: TokenType.CARET, TokenType.CARET: TokenType.AMP, TokenType.AMP: None}
 
 
@@ -70,16 +77,29 @@ class SqlwinSpark(Spark):
         def tokenize(self, sql: str) -> list[Token]:
             return dotted(joined(sql, super().tokenize(sql)))
 
+    class Generator(SparkGenerator):
+        def anonymous_sql(self, expression: exp.Anonymous) -> str:
+            if expression.name in OPERATORS:
+                return f" {expression.name} ".join(map(self.sql, expression.expressions))
+            return str(super().anonymous_sql(expression))
+
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
         FUNCTIONS: ClassVar = {**by_their_names(SparkParser.FUNCTIONS), **PICKING}
-        FUNCTION_PARSERS: ClassVar = by_their_names(
-            {
-                **SparkParser.FUNCTION_PARSERS,
-                "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"],
-                **json_aggregates.PARSERS,
-            }
-        )
+        FUNCTION_PARSERS: ClassVar = {
+            **by_their_names(
+                {
+                    **SparkParser.FUNCTION_PARSERS,
+                    "SUBSTR": SparkParser.FUNCTION_PARSERS["SUBSTRING"],
+                    **json_aggregates.PARSERS,
+                }
+            ),
+            **dict.fromkeys(("JSON_VALUE", "JSON_QUERY", "JSON_EXISTS"), _json_call),
+        }
+        COLUMN_OPERATORS: ClassVar = {
+            kind: made for kind, made in SparkParser.COLUMN_OPERATORS.items() if kind not in ARROWS
+        }
+        COLUMN_POSTFIX_TOKENS: ClassVar = SparkParser.COLUMN_POSTFIX_TOKENS | set(ARROWS)
         UNARY_PARSERS: ClassVar = {
             **SparkParser.UNARY_PARSERS,
             TokenType.PLUS: lambda self: _positive(self._parse_unary()),
@@ -104,7 +124,12 @@ class SqlwinSpark(Spark):
             if self._index == self.literal and isinstance(this, exp.Literal):
                 self.literal = None
                 return this
-            return super()._parse_column_ops(this)
+            made = super()._parse_column_ops(this)
+            if made is None or not is_arrow(self._curr):
+                return made
+            from sqlwin.sql.expressions.dialect.json_calls import arrowed  # by need
+
+            return arrowed(self, made)
 
         def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
             return row_as_struct(with_unit(super()._parse_function_call(*args, **options)))
