@@ -146,6 +146,7 @@ def test_types() -> None:
 def test_depth_is_the_same_however_deep_the_caller_is() -> None:
     deepest = documents.DEEPEST
     whole = "[" * deepest + "]" * deepest
+    objects = '{"a":' * deepest + "1" + "}" * deepest
 
     def at(depth: int) -> bool:
         if depth:
@@ -156,6 +157,7 @@ def test_depth_is_the_same_however_deep_the_caller_is() -> None:
     frames = len([*_frames()])
     assert at(sys.getrecursionlimit() - frames - 150)
     assert value(f"JSON_QUERY('{whole}', '$')") == whole
+    assert value(f"JSON_QUERY('{objects}', '$')") == objects
 
 
 def _frames() -> Any:

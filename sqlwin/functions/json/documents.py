@@ -20,8 +20,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 
-DEEPEST = 200
-"""Brackets in brackets. Reading and writing are recursive: a thread's stack holds as many."""
+DEEPEST = 500
+"""Brackets in brackets, as of a line of JSON: a thread's stack holds as many, of reading and
+writing, which are recursive."""
 _SHOWN = 100
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _ALONE = re.compile(r"[\ud800-\udfff]")
@@ -70,10 +71,15 @@ def _depth(text: str) -> int:
 
 def written(value: Any) -> str:
     """A value of `read`, as JSON."""
+    parts = list[str]()  # loops, for generators and map take more of the stack
     if type(value) is dict:
-        return f"{{{','.join(f'{quoted(name)}:{written(part)}' for name, part in value.items())}}}"
+        for name, part in value.items():
+            parts.append(f"{quoted(name)}:{written(part)}")
+        return f"{{{','.join(parts)}}}"
     if type(value) is list:
-        return f"[{','.join(map(written, value))}]"
+        for part in value:
+            parts.append(written(part))
+        return f"[{','.join(parts)}]"
     return quoted(value) if type(value) is str else scalar(value)
 
 
