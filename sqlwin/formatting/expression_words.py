@@ -21,6 +21,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from sqlwin.errors import QueryError
+from sqlwin.sql.expressions.dialect.arrows import CALLS
 from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from sqlwin.sql.expressions.scalars import FOREIGN
 from sqlwin.sql.syntax.parsing.concrete import KEY, PIVOTED, Branch, Leaf, leaves
@@ -31,7 +32,7 @@ _LOGIC = "AND OR NOT IS NULL TRUE FALSE IN BETWEEN LIKE ILIKE RLIKE ESCAPE CASE 
 _OTHERS = "AS DIV INTERVAL ASC DESC NULLS IGNORE RESPECT DISTINCT FILTER WITHIN GROUP ORDER BY"
 WORDS = frozenset(f"{_LOGIC} {_OTHERS}".split())
 _JSON_KINDS = "JSON VALUE SCALAR ARRAY OBJECT"
-_JSON_CALLS = "RETURNING DEFAULT UNKNOWN ON EMPTY ERROR"
+_JSON_CALLS = "RETURNING DEFAULT UNKNOWN ON EMPTY ERROR KEY ABSENT"
 _JSON_WRAPPERS = "WITH WITHOUT CONDITIONAL UNCONDITIONAL WRAPPER"
 JSON = frozenset(f"{_JSON_KINDS} {_JSON_CALLS} {_JSON_WRAPPERS}".split())
 """Keywords of IS JSON, and within JSON_VALUE and the like."""
@@ -94,7 +95,7 @@ def in_capitals(text: str, key: bool, more: frozenset[str] = frozenset()) -> Wor
 
 def _of_json(tree: exp.Expr) -> frozenset[str]:
     calls = {each.name.upper() for each in tree.find_all(exp.Anonymous)}
-    known = tree.find(exp.JSON, exp.JSONValue, exp.JSONExists) or "JSON_QUERY" in calls
+    known = tree.find(exp.JSON, exp.JSONValue, exp.JSONExists) or calls & frozenset(CALLS)
     return JSON - calls if known else frozenset()
 
 

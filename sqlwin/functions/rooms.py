@@ -103,6 +103,10 @@ NAMES = {
         json_extract_path, jsonb_extract_path_text, json_extract_path_text, json_extract,
         json_extract_string, json value, json outcome, json query, json exists, is json
     """,
+    "json.making": """
+        json_string, json_quote, json_unquote, json_object, json_build_object, jsonb_build_object,
+        json_array, json_build_array, jsonb_build_array
+    """,
     "csv.functions": """
         to_csv, from_csv, schema_of_csv
     """,

@@ -25,7 +25,7 @@ from sqlwin.functions.rooms import index, modules_of
 ROOMS = (
     *("numbers.arithmetic", "numbers.bits", "casts.functions", "logic.comparison"),
     *("logic.conditions", "numbers.mathematics"),
-    *("texts.functions", "json.functions", "json.by_path", "csv.functions"),
+    *("texts.functions", "json.functions", "json.by_path", "json.making", "csv.functions"),
     *("times.dates", "formats.functions", "times.intervals", "times.processing", "dialects"),
     *("nested.arrays", "nested.maps", "nested.structs", "sketches.hll_functions"),
     *("sketches.theta_functions", "sketches.kll_functions"),

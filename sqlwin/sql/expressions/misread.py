@@ -143,7 +143,7 @@ def misread(problem: Exception, run: ast.Run) -> QueryError:
 
 
 def _of_json() -> list[_Known]:
-    from sqlwin.sql.expressions.dialect.json_calls import LEGAL  # by need
+    from sqlwin.sql.expressions.dialect.json_made import LEGAL  # by need
 
     return [_Known(said, legal, said=said) for said, legal in LEGAL.items()]
 

@@ -37,6 +37,10 @@ ARROWS = {
 }
 """Operators of JSON."""
 OPERATORS = frozenset(ARROWS.values())
+OBJECTS = ("JSON_OBJECT", "JSON_BUILD_OBJECT", "JSONB_BUILD_OBJECT")
+ARRAYS = ("JSON_ARRAY", "JSON_BUILD_ARRAY", "JSONB_BUILD_ARRAY")
+CALLS = ("JSON_VALUE", "JSON_QUERY", "JSON_EXISTS", *OBJECTS, *ARRAYS)
+"""Functions of JSON with words between their arguments."""
 _OPEN = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSED = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 _NO_FIELD = (TokenType.STRING, TokenType.RAW_STRING, TokenType.NUMBER, TokenType.PARAMETER)

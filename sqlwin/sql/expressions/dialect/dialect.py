@@ -30,7 +30,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlwin.errors import RunError
 from sqlwin.functions.instants.interval_texts import with_units
 from sqlwin.sql.expressions.dialect import json_aggregates
-from sqlwin.sql.expressions.dialect.arrows import ARROWS, OPERATORS, dotted, is_arrow
+from sqlwin.sql.expressions.dialect.arrows import ARROWS, CALLS, OPERATORS, dotted, is_arrow
 from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN, PICKING
 from sqlwin.sql.expressions.dialect.function_names import by_their_names, row_as_struct, with_unit
 from sqlwin.sql.expressions.dialect.tokens import joined
@@ -59,7 +59,7 @@ def _positive(inner: exp.Expr | None) -> exp.Expr | None:
 
 
 def _json_call(parser: Any) -> exp.Expr:
-    from sqlwin.sql.expressions.dialect.json_calls import PARSERS  # by need
+    from sqlwin.sql.expressions.dialect.json_made import PARSERS  # by need
 
     return PARSERS[parser._tokens[parser._index - 2].text.upper()](parser)
 
@@ -94,7 +94,7 @@ class SqlwinSpark(Spark):
                     **json_aggregates.PARSERS,
                 }
             ),
-            **dict.fromkeys(("JSON_VALUE", "JSON_QUERY", "JSON_EXISTS"), _json_call),
+            **dict.fromkeys(CALLS, _json_call),
         }
         COLUMN_OPERATORS: ClassVar = {
             kind: made for kind, made in SparkParser.COLUMN_OPERATORS.items() if kind not in ARROWS
