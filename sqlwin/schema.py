@@ -60,6 +60,8 @@ _ALIASES = {
     "VARCHAR": "STRING",
     "TEXT": "STRING",
     "CHAR": "STRING",
+    "JSON": "STRING",
+    "JSONB": "STRING",
     "BYTES": "BINARY",
     "TIMESTAMP_LTZ": "TIMESTAMP",
     "TIMESTAMPTZ": "TIMESTAMP",

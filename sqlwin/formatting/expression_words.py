@@ -21,6 +21,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from sqlwin.errors import QueryError
+from sqlwin.sql.expressions.dialect.arrows import CALLS
 from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 from sqlwin.sql.expressions.scalars import FOREIGN
 from sqlwin.sql.syntax.parsing.concrete import KEY, PIVOTED, Branch, Leaf, leaves
@@ -30,6 +31,11 @@ from sqlwin.sql.text.prepared import blanked
 _LOGIC = "AND OR NOT IS NULL TRUE FALSE IN BETWEEN LIKE ILIKE RLIKE ESCAPE CASE WHEN THEN ELSE END"
 _OTHERS = "AS DIV INTERVAL ASC DESC NULLS IGNORE RESPECT DISTINCT FILTER WITHIN GROUP ORDER BY"
 WORDS = frozenset(f"{_LOGIC} {_OTHERS}".split())
+_JSON_KINDS = "JSON VALUE SCALAR ARRAY OBJECT"
+_JSON_CALLS = "RETURNING DEFAULT UNKNOWN ON EMPTY ERROR KEY ABSENT"
+_JSON_WRAPPERS = "WITH WITHOUT CONDITIONAL UNCONDITIONAL WRAPPER"
+JSON = frozenset(f"{_JSON_KINDS} {_JSON_CALLS} {_JSON_WRAPPERS}".split())
+"""Keywords of IS JSON, and within JSON_VALUE and the like."""
 PLACES = frozenset(("FIRST", "LAST"))
 """Keywords behind NULLS, and names of functions elsewhere."""
 WHOLE = frozenset(("limit", "exclude", "duration"))
@@ -71,7 +77,7 @@ def keywords(node: Branch, source: str) -> Words:
         read = clause_words.of_match if node.rule == MATCH else clause_words.of_pivot
         return read(node, source)
     if node.rule not in ("run", KEY) or not any(
-        leaf.text.upper() in WORDS for leaf in leaves(node)
+        leaf.text.upper() in WORDS or leaf.text.upper() in JSON for leaf in leaves(node)
     ):
         return frozenset()
     found = in_capitals(_text(node, blanked(source)), node.rule == KEY, _placed(node))
@@ -83,7 +89,14 @@ def in_capitals(text: str, key: bool, more: frozenset[str] = frozenset()) -> Wor
     tree = _read(text, key)
     if tree is None:
         return frozenset()
-    return (WORDS | more) - {each.name.upper() for each in tree.find_all(exp.Identifier)}
+    names = {each.name.upper() for each in tree.find_all(exp.Identifier)}
+    return (WORDS | more | _of_json(tree)) - names
+
+
+def _of_json(tree: exp.Expr) -> frozenset[str]:
+    calls = {each.name.upper() for each in tree.find_all(exp.Anonymous)}
+    known = tree.find(exp.JSON, exp.JSONValue, exp.JSONExists) or calls & frozenset(CALLS)
+    return JSON - calls if known else frozenset()
 
 
 def units(tokens: Sequence[Leaf]) -> Iterator[int]:

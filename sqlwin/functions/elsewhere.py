@@ -8,7 +8,6 @@ from __future__ import annotations
 
 _WINDOW = "FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE), or in GROUP BY"
 _REPEATED = "window_start and window_end; or this beside GROUP BY TUMBLE(…)"
-_JSON = "GET_JSON_OBJECT(value, '$.name')"
 
 ELSEWHERE: dict[str, str] = {
     "average": "AVG(value)",
@@ -18,11 +17,8 @@ ELSEWHERE: dict[str, str] = {
     "count_distinct": "COUNT(DISTINCT value)",
     "countdistinct": "COUNT(DISTINCT value)",
     "uniq": "APPROX_COUNT_DISTINCT(value)",
-    "extractjsonfield": _JSON,
-    "json_extract": _JSON,
-    "json_query": _JSON,
-    "json_value": _JSON,
-    "jsonb_extract_path": _JSON,
+    "extractjsonfield": "value ->> '$.name'",
+    "json_extract_scalar": "JSON_VALUE(value, '$.name')",
     "generate_series": "SEQUENCE(1, 10)",
     "getdate": "CURRENT_TIMESTAMP",
     "sysdate": "CURRENT_TIMESTAMP",
@@ -64,6 +60,6 @@ TYPES: dict[str, str] = {
     **dict.fromkeys(("number", "money", "uint64"), "DECIMAL(p, s)"),
     **dict.fromkeys(("str", "nvarchar", "longtext", "uuid", "symbol", "enum", "utf8"), "STRING"),
     **dict.fromkeys(("blob", "bytea", "varbinary"), "BINARY"),
-    **dict.fromkeys(("json", "jsonb", "variant"), "STRING, read by GET_JSON_OBJECT"),
+    "variant": "JSON, a STRING, read by value ->> 'name' or JSON_VALUE(value, '$.name')",
 }
 """By their names in lower case, as `ELSEWHERE`."""

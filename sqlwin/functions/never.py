@@ -15,7 +15,7 @@ import re
 from sqlwin.functions.core.volatility import Volatility
 
 _KEYS = "keys do not belong in the text of a query; encrypt before or behind it"
-_VARIANT = "there are no columns of type VARIANT: GET_JSON_OBJECT and FROM_JSON read JSON"
+_VARIANT = "there are no columns of type VARIANT: ->, JSON_VALUE and FROM_JSON read texts of JSON"
 _XML = "XML is parsed before it gets into a stream, as rows of columns"
 _ROWS = "it makes several rows of one, which no scalar does"
 _CALENDAR = "an interval is of months or of a fixed length: MAKE_YM_INTERVAL, MAKE_DT_INTERVAL"

@@ -98,6 +98,15 @@ NAMES = {
     "json.functions": """
         get_json_object, json_array_length, json_object_keys, to_json, from_json, schema_of_json
     """,
+    "json.by_path": """
+        json_value, json_query, json_exists, json_length, ->, ->>, #>, #>>, jsonb_extract_path,
+        json_extract_path, jsonb_extract_path_text, json_extract_path_text, json_extract,
+        json_extract_string, json value, json outcome, json query, json exists, is json
+    """,
+    "json.making": """
+        json_string, json_quote, json_unquote, json_object, json_build_object, jsonb_build_object,
+        json_array, json_build_array, jsonb_build_array
+    """,
     "csv.functions": """
         to_csv, from_csv, schema_of_csv
     """,

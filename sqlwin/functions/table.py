@@ -25,7 +25,7 @@ from sqlwin.functions.rooms import index, modules_of
 ROOMS = (
     *("numbers.arithmetic", "numbers.bits", "casts.functions", "logic.comparison"),
     *("logic.conditions", "numbers.mathematics"),
-    *("texts.functions", "json.functions", "csv.functions"),
+    *("texts.functions", "json.functions", "json.by_path", "json.making", "csv.functions"),
     *("times.dates", "formats.functions", "times.intervals", "times.processing"),
     *("times.without_zone", "dialects"),
     *("nested.arrays", "nested.maps", "nested.structs", "sketches.hll_functions"),

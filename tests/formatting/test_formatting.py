@@ -107,6 +107,12 @@ MATCHES = [
             "a where d > interval 1 day and day < ts - interval '1-2' year to month",
             "a WHERE d > INTERVAL 1 DAY AND day < ts - INTERVAL '1-2' YEAR TO MONTH",
         ),
+        (
+            "a where json_value(b, '$' returning int default empty on error) is not null and "
+            "error is json object and json_query(value, '$' with conditional wrapper) = '[]'",
+            "a WHERE json_value(b, '$' RETURNING int DEFAULT empty ON error) IS NOT NULL   AND "
+            "error IS JSON OBJECT   AND json_query(value, '$' WITH CONDITIONAL WRAPPER) = '[]'",
+        ),
         ("a retain '1 day'", "a RETAIN '1 day'"),
     ],
 )

@@ -132,7 +132,7 @@ def misread(problem: Exception, run: ast.Run) -> QueryError:
     slip = None if "type" in said.lower() else misspelt(run, start)
     if slip is not None:
         return slip
-    for known in _KNOWN:
+    for known in (*_of_json(), *_KNOWN):
         found = known.found(run.text[:end], said)
         if found:
             shown = found.groups() or (highlight,)
@@ -140,6 +140,12 @@ def misread(problem: Exception, run: ast.Run) -> QueryError:
             return QueryError(known.message.format(*shown) + near, at, legal=known.legal)
     message = "this expression cannot be read" + (f" at {highlight}" if highlight else "")
     return QueryError(message, at, legal=_hint(said))
+
+
+def _of_json() -> list[_Known]:
+    from sqlwin.sql.expressions.dialect.json_made import LEGAL  # by need
+
+    return [_Known(said, legal, said=said) for said, legal in LEGAL.items()]
 
 
 def _hint(said: str) -> str:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 import sqlglot
-from sqlglot import Dialect, exp
+from sqlglot import exp
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 
 from sqlwin.errors import QueryError, Span
@@ -261,12 +261,12 @@ def _compiled(tree: Expr, schema: Schema, run: ast.Run) -> Typed:
 
 def spark(tree: Expr) -> str:
     """Spark SQL, with plain names unquoted."""
-    return _printed(rewritten(tree, _unquoted), SqlwinSpark)
+    return _printed(rewritten(tree, _unquoted))
 
 
-def _printed(tree: Expr, dialect: str | type[Dialect]) -> str:
+def _printed(tree: Expr) -> str:
     """tree: a copy, which printing may change."""
-    return tree.sql(dialect, unsupported_level=ErrorLevel.IGNORE, copy=False)
+    return tree.sql(SqlwinSpark, unsupported_level=ErrorLevel.IGNORE, copy=False)
 
 
 def _unquoted(node: Expr) -> Expr:

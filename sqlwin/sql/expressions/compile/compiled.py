@@ -78,6 +78,13 @@ def _interval(compiler: Compiler, node: Expr) -> Typed:
     return intervals.literal(text_, None, sign)
 
 
+def _json(compiler: Compiler, node: Expr) -> Typed:
+    from sqlwin.sql.expressions.compile import json_conditions  # by need
+
+    rule = json_conditions.value if isinstance(node, exp.JSONValue) else json_conditions.exists
+    return rule(compiler, node)
+
+
 _RULES: Rules = {
     exp.Column: atoms.column,
     exp.Identifier: atoms.parameter,
@@ -103,4 +110,6 @@ _RULES: Rules = {
     exp.Like: conditions.like,
     exp.ILike: conditions.like,
     exp.Escape: conditions.escape,
+    exp.JSONValue: _json,
+    exp.JSONExists: _json,
 }

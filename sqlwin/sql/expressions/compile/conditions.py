@@ -157,6 +157,10 @@ def between(compiler: Compiler, node: Expr) -> Typed:
 
 def is_(compiler: Compiler, node: Expr) -> Typed:
     subject, of = compiler.typed(node.this), node.expression
+    if isinstance(of, exp.JSON):
+        from sqlwin.sql.expressions.compile.json_conditions import is_json  # by need
+
+        return is_json(compiler, node, subject)
     if isinstance(of, exp.Null):
         return Typed(f"({subject.sql} IS NULL)", BOOLEAN, fails=subject.fails)
     if isinstance(of, exp.Boolean):

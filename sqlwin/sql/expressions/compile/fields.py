@@ -29,7 +29,7 @@ def _field(node: Expr, inner: Typed, field_: str) -> Typed:
     if is_map(inner.type):
         return resolved(TABLE["[]"], [inner, text(field_)])
     if not is_struct(inner.type):
-        legal = f"GET_JSON_OBJECT(value, '$.{field_}')" if inner.type == STRING else ""
+        legal = f"value ->> '{field_}', where it is JSON" if inner.type == STRING else ""
         raise Uncompiled(node, f"{name(inner.type).upper()} has no fields", legal)
     known = [f for f in inner.type if f.name.lower() == field_.lower()]
     if len(known) != 1:

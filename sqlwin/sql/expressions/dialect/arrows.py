@@ -1,9 +1,8 @@
-"""ksqlDB's `address->city`, the field of a struct, as Spark's `address.city`.
+"""Arrows: of a lambda, of a field (ksqlDB's `address->city`), of JSON (`payload -> 'city'`).
 
 An arrow is that of a lambda where an argument begins with parameters, and its function has a lambda
-there; anywhere else, what stands behind it is the name of a field. So of tokens it becomes a dot,
-before they are read, and `a->b.c` is `a.b.c`. A text behind it, as in JSON's paths, is left for a
-message.
+there. Anywhere else, a name behind it is that of a field: of tokens it becomes a dot, before they
+are read, and `a->b.c` is `a.b.c`. Before a text, a number or a bracket it takes a part of JSON.
 
 >>> import sqlglot
 >>> from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
@@ -12,6 +11,11 @@ message.
 a.b.c.d
 SUM(o.price)
 TRANSFORM(o.items, x -> x.price)
+>>> for text in ("TRANSFORM(a, x -> 'k')", "TRANSFORM(a, x -> x -> 'k')", "UPPER(x -> 'k')"):
+...     print(sqlglot.parse_one(text, read=SqlwinSpark).sql(SqlwinSpark))
+TRANSFORM(a, x -> 'k')
+TRANSFORM(a, x -> x -> 'k')
+UPPER(x -> 'k')
 """
 
 from __future__ import annotations
@@ -23,9 +27,24 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sqlwin.functions.table import TABLE
 from sqlwin.lazy_dataclass import dataclass
 
+ARROW = TokenType.LR_ARROW
+"""What an `->` of JSON is read as."""
+ARROWS = {
+    ARROW: "->",
+    TokenType.DARROW: "->>",
+    TokenType.HASH_ARROW: "#>",
+    TokenType.DHASH_ARROW: "#>>",
+}
+"""Operators of JSON."""
+OPERATORS = frozenset(ARROWS.values())
+OBJECTS = ("JSON_OBJECT", "JSON_BUILD_OBJECT", "JSONB_BUILD_OBJECT")
+ARRAYS = ("JSON_ARRAY", "JSON_BUILD_ARRAY", "JSONB_BUILD_ARRAY")
+CALLS = ("JSON_VALUE", "JSON_QUERY", "JSON_EXISTS", *OBJECTS, *ARRAYS)
+"""Functions of JSON with words between their arguments."""
 _OPEN = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSED = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
 _NO_FIELD = (TokenType.STRING, TokenType.RAW_STRING, TokenType.NUMBER, TokenType.PARAMETER)
+_JSON = (*_NO_FIELD, TokenType.L_PAREN, TokenType.DASH)
 
 
 @dataclass
@@ -53,11 +72,24 @@ def dotted(tokens: list[Token]) -> list[Token]:
             opened[at] = around.pop().at
         elif token.token_type == TokenType.COMMA:
             around[-1].argument, around[-1].first = around[-1].argument + 1, at + 1
-        elif token.token_type == TokenType.ARROW and _takes_field(tokens, at):
+        elif token.token_type == TokenType.ARROW:
             parameters = opened.get(at - 1, at - 1)
             if parameters != around[-1].first or not _has_lambda(around[-1]):
-                token.token_type, token.text = TokenType.DOT, "."
+                _read_as(token, tokens, at)
     return tokens
+
+
+def is_arrow(token: Token) -> bool:
+    """Of JSON; `<->` is none."""
+    return ARROWS.get(token.token_type) == token.text
+
+
+def _read_as(token: Token, tokens: list[Token], at: int) -> None:
+    """An arrow that is no lambda's; what is neither a field's nor JSON's is left for a message."""
+    if at + 1 < len(tokens) and tokens[at + 1].token_type in _JSON:
+        token.token_type = ARROW
+    elif _takes_field(tokens, at):
+        token.token_type, token.text = TokenType.DOT, "."
 
 
 def _takes_field(tokens: list[Token], at: int) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlwin.functions.core.typed import Refused
+from sqlwin.sql.expressions.dialect.arrows import CALLS
 
 Expr = exp.Expr
 Called = tuple[str, list[Expr]]
@@ -176,6 +177,7 @@ def _by_unit(node: Expr) -> Called:
     return node.name.lower(), given
 
 
+_JSON = "sqlwin.sql.expressions.dialect.json_made"
 _UNITS = (
     "dateadd",
     "date_add",
@@ -188,6 +190,9 @@ _UNITS = (
 _NAMED_PARTS: dict[str, Callable[[Any], Called]] = {
     "mask": _masked,
     **dict.fromkeys(_UNITS, _by_unit),
+    **dict.fromkeys(
+        (each.lower() for each in CALLS), lambda node: import_module(_JSON).given(node)
+    ),
     "struct": _struct,
     "arrays_zip": _zip,
     **dict.fromkeys(("to_json", "from_json", "schema_of_json"), _with_constants),
@@ -218,7 +223,6 @@ _FORMS: dict[type[Expr], Callable[[Any], Called]] = {
 
 
 # --- FIRST, LAST and ANY_VALUE with Spark's second argument, whether NULLs are ignored -----
-
 
 NULLS_GIVEN = "nulls_given"
 """Of a key of ORDER BY: whether NULLS FIRST or NULLS LAST stands behind it."""

@@ -23,16 +23,21 @@ from typing import Any, ClassVar
 
 from sqlglot import exp, parser
 from sqlglot.dialects.spark import Spark
-from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sqlwin.errors import RunError
 from sqlwin.functions.instants.interval_texts import with_units
-from sqlwin.sql.expressions.dialect import json_aggregates, rounded_times
-from sqlwin.sql.expressions.dialect.arrows import dotted
+from sqlwin.sql.expressions.dialect import json_aggregates
+from sqlwin.sql.expressions.dialect.arrows import ARROWS, dotted, is_arrow
 from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN, PICKING
-from sqlwin.sql.expressions.dialect.function_names import by_their_names, row_as_struct, with_unit
+from sqlwin.sql.expressions.dialect.function_names import (
+    WORDED,
+    by_their_names,
+    row_as_struct,
+    with_unit,
+)
+from sqlwin.sql.expressions.dialect.printing import Printed
 from sqlwin.sql.expressions.dialect.tokens import joined
 
 COMPILED = not str(parser.__file__).endswith(".py")
@@ -71,12 +76,7 @@ class SqlwinSpark(Spark):
         def tokenize(self, sql: str) -> list[Token]:
             return dotted(joined(sql, super().tokenize(sql)))
 
-    class Generator(SparkGenerator):
-        TRANSFORMS: ClassVar = {
-            kind: how
-            for kind, how in SparkGenerator.TRANSFORMS.items()
-            if kind is not exp.AtTimeZone  # which sqlglot writes as FROM_UTC_TIMESTAMP
-        }
+    Generator = Printed
 
     class Parser(SparkParser):
         STATEMENT_PARSERS: ClassVar[dict[TokenType, Any]] = {}
@@ -89,8 +89,12 @@ class SqlwinSpark(Spark):
                     **json_aggregates.PARSERS,
                 }
             ),
-            **rounded_times.PARSERS,
+            **WORDED,
         }
+        COLUMN_OPERATORS: ClassVar = {
+            kind: made for kind, made in SparkParser.COLUMN_OPERATORS.items() if kind not in ARROWS
+        }
+        COLUMN_POSTFIX_TOKENS: ClassVar = SparkParser.COLUMN_POSTFIX_TOKENS | set(ARROWS)
         UNARY_PARSERS: ClassVar = {
             **SparkParser.UNARY_PARSERS,
             TokenType.PLUS: lambda self: _positive(self._parse_unary()),
@@ -115,7 +119,12 @@ class SqlwinSpark(Spark):
             if self._index == self.literal and isinstance(this, exp.Literal):
                 self.literal = None
                 return this
-            return super()._parse_column_ops(this)
+            made = super()._parse_column_ops(this)
+            if made is None or not is_arrow(self._curr):
+                return made
+            from sqlwin.sql.expressions.dialect.json_calls import arrowed  # by need
+
+            return arrowed(self, made)
 
         def _parse_function_call(self, *args: Any, **options: Any) -> exp.Expr | None:
             return row_as_struct(with_unit(super()._parse_function_call(*args, **options)))

@@ -6,11 +6,14 @@ the parser under the name that it was called by; sqlglot would make some of them
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from sqlglot import exp
 
 from sqlwin.functions.table import TABLE
+from sqlwin.sql.expressions.dialect.arrows import CALLS
 
 _KEEP_NAMES = (
     *("PERCENTILE", "QUANTILE", "LISTAGG", "GROUP_CONCAT", "LIST", "MODE", "MEDIAN"),
@@ -40,6 +43,23 @@ _UNKNOWN = (
     *("TIME_TO_TIME_STR", "TO_HEX", "TRUNCATE", "TS_OR_DS_TO_DATE_STR"),
 )
 """Functions of other databases that sqlglot makes one of Spark's of; Spark refuses them."""
+
+
+_READ_BY = {
+    **dict.fromkeys(CALLS, "json_made"),
+    **dict.fromkeys(("FLOOR", "CEIL", "CEILING"), "rounded_times"),
+}
+
+
+def _worded(parser: Any) -> exp.Expr:
+    name = parser._tokens[parser._index - 2].text.upper()
+    module = import_module(f"sqlwin.sql.expressions.dialect.{_READ_BY[name]}")
+    read: exp.Expr = module.PARSERS[name](parser)
+    return read
+
+
+WORDED: dict[str, Callable[[Any], exp.Expr]] = dict.fromkeys(_READ_BY, _worded)
+"""Parsers of functions that may have words between their arguments, in modules imported by need."""
 
 
 def by_their_names(known: dict[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ _WITHIN = "v"
 def _object(parser: Any) -> exp.Expr:
     """`k, v`, or `KEY k VALUE v`, where a column may be called `key` or `value`."""
     name = parser._tokens[parser._index - 2]
-    if _is_key_word(parser):
+    if is_key_word(parser):
         parser._advance()
     key = parser._parse_disjunction()
     if not parser._match(TokenType.COMMA) and not parser._match_text_seq("VALUE"):
@@ -47,7 +47,7 @@ def _object(parser: Any) -> exp.Expr:
     return _read(parser, name, [key, value])
 
 
-def _is_key_word(parser: Any) -> bool:
+def is_key_word(parser: Any) -> bool:
     if parser._curr.text.upper() != "KEY" or parser._next is None:
         return False
     if parser._next.text.upper() != "VALUE":
