@@ -77,6 +77,20 @@ def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(full) if len(full) > 1 else (full or frames)[0]
 
 
+def arrow(frame: pl.DataFrame) -> pa.Table:
+    """As `frame.to_arrow()`, in one chunk. That hands each column to Arrow by itself, which of few
+    rows costs twice as much as all of them as one column of structs.
+
+    >>> import polars as pl
+    >>> few = pl.DataFrame({"n": [1, None], "word": ["x", "y"]})
+    >>> arrow(few).equals(few.to_arrow())
+    True
+    """
+    if not frame.height:
+        return frame.to_arrow()
+    return pa.Table.from_struct_array(frame.to_struct().to_arrow())
+
+
 def whole(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame for a left join by one column: in one chunk if it has maps, for of several Polars
     2.1 panics, on either side. By several columns it does not.

@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-import numpy as np
 import polars as pl
 
 Value = bool | int | str | None
 DType = pl.DataType | type[pl.DataType]
-FEW = 1_000
 
 
 def beside(frame: pl.DataFrame, *columns: pl.Series) -> pl.DataFrame:
@@ -56,15 +54,7 @@ def ascending(name: str, first: int, rows: int) -> pl.Series:
     >>> ascending("n", 7, 3).to_list()
     [7, 8, 9]
     """
-    if rows > FEW:
-        return pl.Series(name, np.arange(first, first + rows, dtype=np.int64))
-    return (_numbers().head(rows) + first).alias(name)
-
-
-@lru_cache(maxsize=1)
-def _numbers() -> pl.Series:
-    """Not of an array: with the first one that it is given Polars imports `numpy.ma`."""
-    return pl.int_range(FEW, dtype=pl.Int64, eager=True)
+    return pl.int_range(first, first + rows, eager=True).alias(name)
 
 
 @lru_cache(maxsize=1_000)  # an instant may be a value
