@@ -74,7 +74,9 @@ def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """
     frames = list(frames)
     full = [frame for frame in frames if frame.height]
-    return pl.concat(full) if len(full) > 1 else (full or frames)[0]
+    if len(full) > 2:
+        return pl.concat(full)
+    return full[0].vstack(full[1]) if len(full) == 2 else (full or frames)[0]
 
 
 def arrow(frame: pl.DataFrame) -> pa.Table:

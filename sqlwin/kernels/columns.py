@@ -17,6 +17,8 @@ from functools import lru_cache
 import polars as pl
 
 Value = bool | int | str | None
+BLOCK = 4_096
+"""Numbers that are made at once, of which few rows take a part."""
 DType = pl.DataType | type[pl.DataType]
 
 
@@ -54,7 +56,15 @@ def ascending(name: str, first: int, rows: int) -> pl.Series:
     >>> ascending("n", 7, 3).to_list()
     [7, 8, 9]
     """
-    return pl.int_range(first, first + rows, eager=True).alias(name)
+    at = first % BLOCK
+    if at + rows > BLOCK:
+        return pl.int_range(first, first + rows, eager=True).alias(name)
+    return _block(first - at).slice(at, rows).alias(name)
+
+
+@lru_cache(maxsize=16)
+def _block(first: int) -> pl.Series:
+    return pl.int_range(first, first + BLOCK, eager=True)
 
 
 @lru_cache(maxsize=1_000)  # an instant may be a value

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.kernels.columns import constant
+from sqlwin.kernels.columns import constant, table
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.results import ResultLedger
@@ -102,8 +102,8 @@ class RecentClosing:
 
     def _emitted(self, rows: pl.DataFrame, values: dict[str, pl.Series]) -> pl.DataFrame:
         """As `kernel.changelog` has first emissions."""
-        count = len(rows)
-        return pl.DataFrame(
+        count = rows.height
+        return table(
             [
                 *(rows.get_column(name) for name in self.presenting.reading.carried),
                 *(values[name] for name in self._names),
