@@ -20,7 +20,6 @@ from functools import cached_property
 import polars as pl
 
 from sqlwin.errors import RunError
-from sqlwin.kernels.columns import table
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, row_key_at
 from sqlwin.polars_frames import empty, polars_type
@@ -58,9 +57,8 @@ class OutputProjection:
         if emitted.is_empty():
             return self.nothing()
         passing = self._filtered(emitted)
-        projected = self._computed(passing, "the select list", self.query.output)
-        named = zip(self.schema, projected.get_columns(), strict=True)
-        results = table(column.alias(name) for name, column in named)  # a `rename` is a query
+        results = self._computed(passing, "the select list", self.query.output)
+        results.columns = list(self.schema)  # no query, as a `rename` is one
         if results.dtypes == list(self.schema.values()):
             return results
         return results.cast(self.schema)  # type: ignore[arg-type]

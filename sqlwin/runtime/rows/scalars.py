@@ -59,7 +59,7 @@ def evaluate(
     RunError where rows beyond count take too long, or all together are too large.
     """
     if where is None and all(scalar.is_column for _, scalar in columns):
-        picked = [frame.get_column(scalar.inputs[0]).alias(name) for name, scalar in columns]
+        picked = [_picked(frame, scalar.inputs[0], name) for name, scalar in columns]
         return Evaluated(table([*picked, *map(frame.get_column, keep)]), [])
     computed = tuple(name for name, scalar in columns if not scalar.is_column)
     cut = _Cut(_select(columns, where, keep), columns, where, computed)
@@ -72,6 +72,11 @@ def evaluate(
     made = pl.concat(parts) if parts else _nothing(frame, columns, keep)
     typed = [pl.col(name).cast(polars_type(scalar.type)) for name, scalar in columns]
     return Evaluated(made.select(*typed, *keep), sorted(cut.rejected))
+
+
+def _picked(frame: pl.DataFrame, column: str, name: str) -> pl.Series:
+    picked = frame.get_column(column)
+    return picked if column == name else picked.alias(name)
 
 
 def _nothing(frame: pl.DataFrame, columns: Columns, keep: tuple[str, ...]) -> pl.DataFrame:

@@ -32,6 +32,12 @@ from sqlwin.state.records import least
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude
 
+_FIRST = (
+    constant(OP, "+I", pl.String(), 1),
+    constant(EMIT, "full", pl.String(), 1),
+    constant(REVISION, 0, pl.Int32(), 1),
+)
+"""Of a first emission."""
 FEW = 256
 """Row keys that are put together one by one: a query costs what so many do."""
 
@@ -107,9 +113,7 @@ class RecentClosing:
             [
                 *(rows.get_column(name) for name in self.presenting.reading.carried),
                 *(values[name] for name in self._names),
-                constant(OP, "+I", pl.String(), count),
-                constant(EMIT, "full", pl.String(), count),
-                constant(REVISION, 0, pl.Int32(), count),
+                *(each.new_from_index(0, count) for each in _FIRST),
                 self._row_keys(rows),
             ]
         )
