@@ -73,7 +73,7 @@ def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     True
     """
     frames = list(frames)
-    full = [frame for frame in frames if frame.height]
+    full = [frame for frame in frames if frame.height] if len(frames) > 1 else frames
     if len(full) > 2:
         return pl.concat(full)
     return full[0].vstack(full[1]) if len(full) == 2 else (full or frames)[0]

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -55,15 +55,26 @@ def of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, pl.Series]:
     found: dict[str, pl.Series] = {}
     for dtype in dict.fromkeys(array.dtype for array in arrays.values()):
         some = {name: array for name, array in arrays.items() if array.dtype == dtype}
+        if len(some) == 1:
+            found |= {name: pl.Series(name, array) for name, array in some.items()}
+            continue
         whole = pl.Series(np.concatenate(list(some.values())))
         rows = len(whole) // len(some)
         found |= {n: whole.slice(at * rows, rows).alias(n) for at, n in enumerate(some)}
     return {name: found[name] for name in arrays}
 
 
-def picked(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+def columns_of(frame: pl.DataFrame, names: Sequence[str]) -> list[pl.Series]:
+    """The columns of these names. To ask for each costs twice what each of all of them costs."""
+    if 2 * len(names) < frame.width:
+        return [frame.get_column(name) for name in names]
+    every = dict(zip(frame.columns, frame.get_columns(), strict=True))
+    return [every[name] for name in names]
+
+
+def picked(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     """As `frame.select(names)`, of one column or more."""
-    return table([frame.get_column(name) for name in names])
+    return table(columns_of(frame, names))
 
 
 def constant(name: str, value: Value, dtype: DType, rows: int) -> pl.Series:

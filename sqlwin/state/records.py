@@ -64,7 +64,7 @@ def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.Da
     """(slice, its records in the order written) for every slice they touch."""
     if not records.height:
         return
-    times = records[layout.time]
+    times = records.get_column(layout.time)
     first, last = layout.slice_of(least(times)), layout.slice_of(greatest(times))
     if first == last:  # the common case: a batch is short against a slice
         yield first, records

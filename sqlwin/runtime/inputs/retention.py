@@ -89,7 +89,7 @@ class RowRetention:
         doubt."""
         if self.gap is not None or rows.is_empty():
             return rows.clear()
-        first = least(rows[TS])
+        first = least(rows.get_column(TS))
         if self.window is None:
             horizon = self.horizon(watermark)
             return rows.clear() if first >= horizon else rows.filter(pl.col(TS) < horizon)

@@ -107,7 +107,9 @@ class OutputProjection:
 
     def _visible(self, changes: pl.DataFrame) -> pl.DataFrame:
         """Without `-U`, but for a derived stream and for a sink that retracts."""
-        if self.query.pairs or changes[OP].max() != "-U":  # which is the greatest of them
+        if (
+            self.query.pairs or changes.get_column(OP).max() != "-U"
+        ):  # which is the greatest of them
             return changes
         return changes.filter(pl.col(OP) != "-U")
 

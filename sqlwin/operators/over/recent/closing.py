@@ -17,7 +17,7 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.kernels.columns import constant, table
+from sqlwin.kernels.columns import columns_of, constant, table
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.results import ResultLedger
@@ -68,7 +68,7 @@ class RecentClosing:
         if not self.possible or not self._goes_on(recent, stores) or recent.worn:
             stores.cached = None
         elif len(batch):
-            if least(batch[TS]) < recent.until:
+            if least(batch.get_column(TS)) < recent.until:
                 recent.add_late(batch)
                 batch = batch.filter(pl.col(TS) >= recent.until)
             if len(batch):
@@ -84,7 +84,7 @@ class RecentClosing:
             recent.move_to(watermark)
             return self.ledger.results.nothing()
         recent.add(rows)
-        times = rows[TS]
+        times = rows.get_column(TS)
         records = stores[STORE].scan(int(times[0]), int(times[-1]) + 1)
         values = recent.values(len(rows)) if records.is_empty() else None
         recent.move_to(watermark)
@@ -111,7 +111,7 @@ class RecentClosing:
         count = rows.height
         return table(
             [
-                *(rows.get_column(name) for name in self.presenting.reading.carried),
+                *columns_of(rows, self._carried),
                 *(values[name] for name in self._names),
                 *(each.new_from_index(0, count) for each in _FIRST),
                 self._row_keys(rows),
@@ -119,16 +119,19 @@ class RecentClosing:
         )
 
     @cached_property
+    def _carried(self) -> tuple[str, ...]:
+        return tuple(self.presenting.reading.carried)
+
+    @cached_property
     def _names(self) -> tuple[str, ...]:
         """Of the calls as they are emitted; in `groups` those of one partition stand together."""
-        carried = self.presenting.reading.carried
-        return tuple(name for name in self.ledger.results.output if name not in carried)
+        return tuple(name for name in self.ledger.results.output if name not in self._carried)
 
     def _row_keys(self, rows: pl.DataFrame) -> pl.Series:
         """As `changes.row_key_at` has them."""
-        parts = rows[PART]
+        parts = rows.get_column(PART)
         if len(rows) <= FEW:
-            places = zip(parts.to_list(), rows[SEQ].to_list(), strict=True)
+            places = zip(parts.to_list(), rows.get_column(SEQ).to_list(), strict=True)
             keys = [f"{self._source},{part},{seq}]" for part, seq in places]
             return pl.Series(ROW_KEY, keys, dtype=pl.String)
         if parts.min() != parts.max():

@@ -115,7 +115,7 @@ class RecentRows:
     def _entries(self, rows: pl.DataFrame) -> list[Array | bool]:
         pairs = zip(self._numbers, self._partitions, strict=True)
         entries: list[Array | bool] = [
-            rows[TS].to_numpy(),
+            rows.get_column(TS).to_numpy(),
             *(_numbered(numbers, rows, partition) for numbers, partition in pairs),
         ]
         for at, lane in enumerate(self._lanes):
@@ -186,6 +186,6 @@ def _numbered(numbers: Numbers, rows: pl.DataFrame, partition: tuple[str, ...]) 
     if not partition:
         numbers[()] = 0
         return np.zeros(len(rows), dtype=np.int64)
-    lists = [rows[name].to_list() for name in partition]
+    lists = [rows.get_column(name).to_list() for name in partition]
     keys = lists[0] if len(lists) == 1 else zip(*lists, strict=True)
     return np.fromiter(map(numbers.__getitem__, keys), dtype=np.int64, count=len(rows))

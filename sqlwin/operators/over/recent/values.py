@@ -55,7 +55,7 @@ class Lane:
         taken = None if self.where is None else rows[self.where].fill_null(False).to_numpy()
         if self.argument is None:
             return _counted(taken, len(rows))
-        given = rows[self.argument]
+        given = rows.get_column(self.argument)
         if given.null_count():
             there = given.is_not_null().to_numpy()
             taken = there if taken is None else taken & there
