@@ -11,12 +11,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 Value = bool | int | str | None
@@ -41,27 +38,6 @@ def table(columns: Iterable[pl.Series]) -> pl.DataFrame:
     """
     first, *others = columns
     return first.to_frame().hstack(others)
-
-
-def of_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, pl.Series]:
-    """A series of each array, all of one length. To make one costs, of few rows, ten times what it
-    costs to cut it: so those of one dtype are cut from one.
-
-    >>> import numpy as np
-    >>> found = of_arrays({"n": np.array([1, 2]), "m": np.array([3, 4]), "x": np.array([0.5, 0])})
-    >>> [(name, series.name, series.to_list()) for name, series in found.items()]
-    [('n', 'n', [1, 2]), ('m', 'm', [3, 4]), ('x', 'x', [0.5, 0.0])]
-    """
-    found: dict[str, pl.Series] = {}
-    for dtype in dict.fromkeys(array.dtype for array in arrays.values()):
-        some = {name: array for name, array in arrays.items() if array.dtype == dtype}
-        if len(some) == 1:
-            found |= {name: pl.Series(name, array) for name, array in some.items()}
-            continue
-        whole = pl.Series(np.concatenate(list(some.values())))
-        rows = len(whole) // len(some)
-        found |= {n: whole.slice(at * rows, rows).alias(n) for at, n in enumerate(some)}
-    return {name: found[name] for name in arrays}
 
 
 def columns_of(frame: pl.DataFrame, names: Sequence[str]) -> list[pl.Series]:

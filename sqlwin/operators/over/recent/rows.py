@@ -27,15 +27,7 @@ from sqlwin.kernels.last_frames import LastRows, arranged
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.over.framing import FrameCall
 from sqlwin.operators.over.recent.pending import PendingRows
-from sqlwin.operators.over.recent.values import (
-    Lane,
-    LaneFrames,
-    Values,
-    columns_of,
-    fits,
-    lane_of,
-    values_of,
-)
+from sqlwin.operators.over.recent.values import Lane, LaneFrames, fits, lane_of, value_of
 from sqlwin.schema import TS
 
 SPARE = 1_000
@@ -134,7 +126,7 @@ class RecentRows:
     def values(self, count: int) -> dict[str, pl.Series] | None:
         """Of each call, by its name, of the last rows; None where one may not be computed here."""
         arrays = self._arrays.arrays()
-        found: dict[str, Values] = {}
+        found: dict[str, pl.Series] = {}
         for at, framed in enumerate(self.shape.framed):
             last = arranged(arrays[1 + at], arrays[0], count, len(self._numbers[at]))
             if not last.searchable:
@@ -144,8 +136,8 @@ class RecentRows:
                 if not self._fit(calls, frames, arrays):
                     return None
                 lanes = {n: self._lane(n, arrays, last, frames) for n in {n for _, n in calls}}
-                found |= {call.name: values_of(call.fold, lanes[n]) for call, n in calls}
-        return columns_of(self.shape.calls, found)
+                found |= {call.name: value_of(call, lanes[n]) for call, n in calls}
+        return found
 
     def _lane(
         self, number: int | None, arrays: list[Array], last: LastRows, frames: Frames

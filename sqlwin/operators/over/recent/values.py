@@ -15,16 +15,13 @@ fold (`fits`), as are all calls of other types.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from sqlwin.kernels.columns import of_arrays
 from sqlwin.kernels.folds.base import Fold, FoldCall
 from sqlwin.kernels.folds.picks.extremes import Extreme
 from sqlwin.kernels.folds.sums.counts import Count
@@ -143,36 +140,20 @@ def fits(fold: Fold, widest: int, longest: int) -> bool:
     return type(fold) is not Mean or widest * longest < EXACT
 
 
-@dataclass(frozen=True)
-class Values:
-    """One for each of the last rows, in their order. nothing: which are NULL; None: none."""
-
-    numbers: npt.NDArray[Any]
-    nothing: Mask | None = None
-
-
-def values_of(fold: Fold, lane: LaneFrames) -> Values:
-    place = lane.last.placed
+def value_of(call: FrameCall, lane: LaneFrames) -> pl.Series:
+    """One value for each of the last rows, in their order."""
+    fold, place = call.fold, lane.last.placed
     if isinstance(fold, Count):
-        return Values(place(lane.counts))
+        return pl.Series(call.name, place(lane.counts))
     found = lane.extremes(fold.greatest) if isinstance(fold, Extreme) else lane.totals
     nothing = lane.nothing
     if nothing is None:
-        return Values(place(found / lane.counts if type(fold) is Mean else found))
+        return _series(call, place(found / lane.counts if type(fold) is Mean else found))
     found = np.where(nothing, 0, found)
-    values = found / np.maximum(lane.counts, 1) if type(fold) is Mean else found
-    return Values(place(values), place(nothing))
+    values = place(found / np.maximum(lane.counts, 1) if type(fold) is Mean else found)
+    return _series(call, pa.array(values, mask=place(nothing)))
 
 
-def columns_of(calls: Iterable[FrameCall], values: Mapping[str, Values]) -> dict[str, pl.Series]:
-    """By name of the call, each of its type."""
-    made = of_arrays({name: each.numbers for name, each in values.items()})
-    for call in calls:
-        nothing = values[call.name].nothing
-        if nothing is not None:
-            made[call.name] = pl.Series(
-                call.name, pa.array(values[call.name].numbers, mask=nothing)
-            )
-        if made[call.name].dtype != call.dtype:
-            made[call.name] = made[call.name].cast(call.dtype)
-    return made
+def _series(call: FrameCall, values: npt.NDArray[np.generic] | pa.Array) -> pl.Series:
+    made = pl.Series(call.name, values)
+    return made if made.dtype == call.dtype else made.cast(call.dtype)
