@@ -71,10 +71,13 @@ def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.Da
         return
     slices = times.to_numpy() // layout.slice_width
     order = np.argsort(slices, kind="stable")
-    begins = np.flatnonzero(np.diff(slices[order], prepend=slices[order[0]] - 1))
-    for part in np.split(order, begins[1:]):
+    slices = slices[order]
+    begins = np.flatnonzero(np.diff(slices, prepend=slices[0] - 1))
+    counts = np.diff(begins, append=len(slices))
+    places = pl.Series(order, dtype=pl.UInt32)  # of an array each is checked and converted
+    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
         # taken, not cut: a view would keep the whole batch in memory
-        yield int(slices[part[0]]) * layout.slice_width, records[part]
+        yield int(slices[begin]) * layout.slice_width, records[places.slice(begin, count)]
 
 
 def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:
