@@ -89,11 +89,11 @@ class RowRetention:
         doubt."""
         if self.gap is not None or rows.is_empty():
             return rows.clear()
-        first = least(rows.get_column(TS))
+        oldest = least(rows.get_column(TS))
         if self.window is None:
             horizon = self.horizon(watermark)
-            return rows.clear() if first >= horizon else rows.filter(pl.col(TS) < horizon)
-        if ends_at(first, self.window)[0] > self.ended(watermark):
+            return rows.clear() if oldest >= horizon else rows.filter(pl.col(TS) < horizon)
+        if ends_at(oldest, self.window)[0] > self.ended(watermark):
             return rows.clear()
         first, _ = ends_at(pl.col(TS), self.window)
         missed = first <= self.ended(watermark)
