@@ -27,9 +27,10 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.polars_frames import polars_type
 from sqlwin.runtime.formats.instants import clocks_of
 from sqlwin.runtime.formats.nested import DEEPEST
-from sqlwin.runtime.formats.presented import in_the_calendar, with_years
+from sqlwin.runtime.formats.presented import with_years
 from sqlwin.runtime.formats.python_values import TOO_DEEP, NotText, column_of, shown
 from sqlwin.runtime.formats.values import fits, of_values
+from sqlwin.runtime.rows.declared import as_declared
 from sqlwin.schema import Schema, a_type
 
 Rows = Any
@@ -70,7 +71,7 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
 
     blanks: a text of white space is NULL where the type is not one of text.
     """
-    if _fits(frame, columns):
+    if as_declared(frame, columns):
         return Conformed(frame, [])
     out: dict[str, pl.Series] = {}
     came = dict(zip(frame.columns, frame.get_columns(), strict=True))
@@ -93,34 +94,6 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             )
     series = [values.alias(name) for name, values in out.items()]
     return Conformed(table(series), sorted(malformed.items()))
-
-
-def _fits(frame: pl.DataFrame, columns: Schema) -> bool:
-    """Whether each column `fits` its type, and there are no others."""
-    same, types, instants = _DECLARED.get(id(columns), ((), {}, []))
-    if same is not columns:
-        types, instants = _declared(columns)
-    if frame.columns != list(types) or frame.dtypes != list(types.values()):
-        return False
-    given = map(frame.get_column, instants)
-    return all(in_the_calendar(each) is each for each in given)
-
-
-MOST_DECLARED = 1_000
-_DECLARED: dict[int, tuple[Schema, dict[str, pl.DataType | None], list[str]]] = {}
-"""Of schemas by their identity, for the hash of an Arrow type is that of its text, which takes
-longer than all else here. Each is held, so no other has its identity."""
-
-
-def _declared(columns: Schema) -> tuple[dict[str, pl.DataType | None], list[str]]:
-    """The dtype of each column, None of one whose values are looked at; and those of instants."""
-    dtypes = {column.name: polars_type(column.type) for column in columns}
-    instants = [name for name, dtype in dtypes.items() if isinstance(dtype, pl.Datetime)]
-    types = {name: None if dtype.is_nested() else dtype for name, dtype in dtypes.items()}
-    if len(_DECLARED) >= MOST_DECLARED:
-        _DECLARED.clear()
-    _DECLARED[id(columns)] = columns, types, instants
-    return types, instants
 
 
 def _lost(given: pl.Series, taken: pl.Series, blanks: bool) -> list[int]:
