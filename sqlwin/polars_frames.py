@@ -73,8 +73,24 @@ def stacked(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     True
     """
     frames = list(frames)
-    full = [frame for frame in frames if frame.height]
-    return pl.concat(full) if len(full) > 1 else (full or frames)[0]
+    full = [frame for frame in frames if frame.height] if len(frames) > 1 else frames
+    if len(full) > 2:
+        return pl.concat(full)
+    return full[0].vstack(full[1]) if len(full) == 2 else (full or frames)[0]
+
+
+def arrow(frame: pl.DataFrame) -> pa.Table:
+    """As `frame.to_arrow()`, in one chunk. That hands each column to Arrow by itself, which of few
+    rows costs twice as much as all of them as one column of structs.
+
+    >>> import polars as pl
+    >>> few = pl.DataFrame({"n": [1, None], "word": ["x", "y"]})
+    >>> arrow(few).equals(few.to_arrow())
+    True
+    """
+    if not frame.height:
+        return frame.to_arrow()
+    return pa.Table.from_struct_array(frame.to_struct().to_arrow())
 
 
 def whole(frame: pl.DataFrame) -> pl.DataFrame:

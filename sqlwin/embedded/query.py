@@ -24,6 +24,7 @@ from sqlwin.embedded.query_page import page
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.statements import Query, Script
+from sqlwin.polars_frames import arrow
 from sqlwin.runtime.lowering.chain import Lowering
 from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.queryable_state import QueryableState
@@ -81,14 +82,14 @@ class EmbeddedQuery(QueryInput, QueryableState):
             self._delivery.check_outside("results(clear=True)")
         if not self._outputs.waits:  # most pushes of few rows end no window
             return self._no_results
-        outputs = Results(self._outputs.fresh().to_arrow())
+        outputs = Results(arrow(self._outputs.fresh()))
         if clear:
             self._outputs.drop()
         return outputs
 
     @cached_property
     def _no_results(self) -> Results:
-        return Results(self._task.projection.nothing().to_arrow())
+        return Results(arrow(self._task.projection.nothing()))
 
     def process(
         self, batches: Batches, drain: bool = True, clock: Clock | None = None
@@ -105,11 +106,11 @@ class EmbeddedQuery(QueryInput, QueryableState):
 
     def table(self) -> Results:
         """The last revision of every row_key, less what was retracted."""
-        return Results(self._outputs.last().to_arrow())
+        return Results(arrow(self._outputs.last()))
 
     def expired(self, clear: bool = False) -> Results:
         """The error stream since it was last cleared; columns as in docs/errors.md."""
-        rows = Results(self._error_rows.rows().to_arrow())
+        rows = Results(arrow(self._error_rows.rows()))
         if clear:
             self._error_rows.pending.clear()
         return rows

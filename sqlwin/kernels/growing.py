@@ -39,16 +39,17 @@ class GrowingArrays:
     def __len__(self) -> int:
         return self._until - self._from
 
-    def append(self, entries: Sequence[Array]) -> None:
-        """entries: of each array, all of one length."""
-        until = self._until + len(entries[0])
+    def append(self, entries: Sequence[Array | bool]) -> None:
+        """entries: of each array, all of one length, or what all of them are; not of the first."""
+        added = len(entries[0])  # type: ignore[arg-type]
+        until = self._until + added
         if until > len(self._arrays[0]):
-            until = self._move(len(entries[0]))
-        for array, added in zip(self._arrays, entries, strict=True):
-            array[self._until : until] = added
+            until = self._move(added)
+        for array, given in zip(self._arrays, entries, strict=True):
+            array[self._until : until] = given
         self._until = until
 
-    def insert(self, at: Ints, entries: Sequence[Array]) -> None:
+    def insert(self, at: Ints, entries: Sequence[Array | bool]) -> None:
         """entries: put before those that are at these places now, ascending."""
         here = self.arrays()
         self._arrays = [np.insert(a, at, e) for a, e in zip(here, entries, strict=True)]

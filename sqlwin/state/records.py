@@ -64,17 +64,20 @@ def by_slice(layout: Layout, records: pl.DataFrame) -> Iterator[tuple[int, pl.Da
     """(slice, its records in the order written) for every slice they touch."""
     if not records.height:
         return
-    times = records[layout.time]
+    times = records.get_column(layout.time)
     first, last = layout.slice_of(least(times)), layout.slice_of(greatest(times))
     if first == last:  # the common case: a batch is short against a slice
         yield first, records
         return
     slices = times.to_numpy() // layout.slice_width
     order = np.argsort(slices, kind="stable")
-    begins = np.flatnonzero(np.diff(slices[order], prepend=slices[order[0]] - 1))
-    for part in np.split(order, begins[1:]):
+    slices = slices[order]
+    begins = np.flatnonzero(np.diff(slices, prepend=slices[0] - 1))
+    counts = np.diff(begins, append=len(slices))
+    places = pl.Series(order, dtype=pl.UInt32)  # of an array each is checked and converted
+    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
         # taken, not cut: a view would keep the whole batch in memory
-        yield int(slices[part[0]]) * layout.slice_width, records[part]
+        yield int(slices[begin]) * layout.slice_width, records[places.slice(begin, count)]
 
 
 def between(layout: Layout, frame: pl.DataFrame, lo: int, hi: int) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import polars as pl
@@ -216,3 +217,18 @@ def test_dicts_of_one_kind_are_not_read_value_by_value(monkeypatch: pytest.Monke
 def test_dicts_of_different_names(rows: list[dict[str, int]]) -> None:
     columns = (Column("a", pa.int64()), Column("b", pa.int64()))
     assert conform(frame_of(rows, columns), columns).rows.rows() == [(1, None), (None, 2)]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Etc/GMT+5", "Europe/Paris", "Africa/Monrovia", None])
+def test_times_of_one_zone_are_instants(zone: str | None) -> None:
+    """Whether or not the zone changes its clocks; None: an offset of microseconds."""
+    known = timezone(timedelta(hours=-9, microseconds=7)) if zone is None else ZoneInfo(zone)
+    clocks = [
+        datetime(year, month, 28, 1, 30, 59, 7) for year in (1, 1971, 9999) for month in (3, 10)
+    ]
+    times = [at.replace(tzinfo=known, fold=fold) for at in clocks for fold in (0, 1)]
+    epoch, one = datetime(1970, 1, 1, tzinfo=timezone.utc), timedelta(microseconds=1)
+    found = (
+        python_values.column_of([*times, None], pa.timestamp("us", "UTC")).cast(pl.Int64).to_list()
+    )
+    assert found == [*((at - epoch) // one for at in times), None]

@@ -70,7 +70,7 @@ class FoldCall:
 
     def argument(self, row: pl.DataFrame, position: int = 0) -> pl.Series:
         """As `arg`, of one row."""
-        value = row[self.args[position]]
+        value = row.get_column(self.args[position])
         taken = self.where is None or row[self.where][0]
         return value if taken else constant(value.name, None, value.dtype, 1)
 

@@ -75,7 +75,7 @@ class Leaving:
 
         late: of the row store's columns, in any order, none of them there already.
         """
-        if late.is_empty() or least(late[TS]) >= stores[ROWS].horizon:
+        if late.is_empty() or least(late.get_column(TS)) >= stores[ROWS].horizon:
             return
         late = where(late, late[TS] < stores[ROWS].horizon)
         history = self.reading.history

@@ -163,6 +163,6 @@ class Taking:
         silent = self.policy.late is Late.NEVER and not self.fullness.counting
         if silent and not self.weighted:  # else it must be known what is in whose place
             return batch.clear()
-        if least(batch[TS]) >= stores.watermark:  # nothing is late, as mostly
+        if least(batch.get_column(TS)) >= stores.watermark:  # nothing is late, as mostly
             return batch.clear()
         return where(batch, batch[TS] < stores.watermark)

@@ -172,7 +172,7 @@ class WindowAggregator(AggregatedResults):
     def _maybe_final(self, panes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if stores.watermark == START or self.policy.late is Late.NEVER:
             return panes.clear()
-        if panes.is_empty() or not self._any_final(least(panes[PANE]), stores.watermark):
+        if panes.is_empty() or not self._any_final(least(panes.get_column(PANE)), stores.watermark):
             return panes.clear()
         return where(panes, panes[PANE] < stores.watermark)
 

@@ -138,9 +138,9 @@ class Lifting:
 
     def _group_of(self, row: pl.DataFrame) -> list[pl.Series]:
         """Keys, pane and extent of one row."""
-        seq, at = row[SEQ], pane_of(int(row[TS][0]), self.window)
+        seq, at = row.get_column(SEQ), pane_of(int(row.get_column(TS)[0]), self.window)
         return [
-            *(row[key] for key in self.by.keys),
+            *(row.get_column(key) for key in self.by.keys),
             constant(PANE, at, pl.Int64(), 1),
             *(seq.alias(FIRST), seq.alias(LAST)),
             constant(ROWS, 1, pl.Int64(), 1),

@@ -17,8 +17,9 @@ FARTHEST = {"ns": 2**63 - 1, "us": 4 * 10**18, "ms": 4 * 10**15}
 
 def in_the_calendar(given: pl.Series) -> pl.Series:
     """NULL for instants that no calendar has, which Polars fails to compute with."""
-    assert isinstance(given.dtype, pl.Datetime)
-    reach = FARTHEST[given.dtype.time_unit]
+    dtype = given.dtype
+    assert isinstance(dtype, pl.Datetime)
+    reach = FARTHEST[dtype.time_unit]
     physical = given.cast(pl.Int64)  # no query, as `to_physical` is one
     least, greatest = physical.min(), physical.max()
     if least is None or (least >= -reach and greatest <= reach):  # type: ignore[operator]

@@ -16,10 +16,11 @@ import json
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timezone, tzinfo
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import polars as pl
@@ -51,7 +52,6 @@ _TEXTUAL = (str, bytes, bytearray, numbers.Real, Decimal, date, time, UUID, np.g
 _NESTED = (Mapping, list, tuple)
 _BITS = 10_000
 """Of an int; `str` refuses those of more than 4,300 digits, a Decimal none."""
-_MICROSECOND = timedelta(microseconds=1)
 _SURROGATES = ("utf-8", "surrogatepass")
 
 
@@ -102,7 +102,7 @@ def _typed(values: Sequence[Any], kinds: set[type], type_: pa.DataType) -> pl.Se
     """All of them as a column of the type, None where one is not of its own kind."""
     try:
         if kinds == {datetime} and pa.types.is_timestamp(type_) and type_.tz is not None:
-            return pl.Series(values=[_micros(value) for value in values]).cast(polars_type(type_))
+            return _since_1970(values).cast(pl.Int64).cast(polars_type(type_))
         if not all(_is_own(kind, type_) for kind in kinds) or _any_huge(values, kinds):
             return None
         return pl.Series(values=values, dtype=polars_type(type_), strict=True)
@@ -135,11 +135,24 @@ def _any_huge(values: Sequence[Any], kinds: set[type]) -> bool:
         return any(map(_is_huge, values))
 
 
-def _micros(value: datetime | None) -> int | None:
-    """TypeError of a time without a zone: whose clocks show it, the column says."""
-    if value is None:
-        return None
-    return (value - EPOCH) // _MICROSECOND
+def _since_1970(values: Sequence[datetime | None]) -> pl.Series:
+    """TypeError of a time without a zone: whose clocks show it, the column says.
+
+    Times of one zone are subtracted as their clocks show them, several times as fast as those of
+    two; so 1970 is one of theirs where their zone is always as far from UTC.
+    """
+    zones = {value.tzinfo for value in values if value is not None}
+    begin = _begin_of(zones.pop()) if len(zones) == 1 else EPOCH
+    passed = [None if value is None else value - begin for value in values]
+    return pl.Series(values=passed)  # in microseconds; given a dtype it is cast by a query
+
+
+def _begin_of(zone: tzinfo | None) -> datetime:
+    """1970 in UTC, on the clocks of a zone that never changes them; those of another kind than the
+    standard library's do not say whether they do."""
+    if type(zone) in (timezone, ZoneInfo) and zone.utcoffset(None) is not None:  # type: ignore[union-attr]
+        return EPOCH.astimezone(zone)
+    return EPOCH
 
 
 def _text(value: Any, type_: pa.DataType | None) -> str | bytes | None:

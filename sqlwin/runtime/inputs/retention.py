@@ -33,7 +33,6 @@ from sqlwin.kernels.panes import earliest, ends_at
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.horizon import by_time
 from sqlwin.operators.sessions.judging import in_doubt, stored_since
-from sqlwin.polars_frames import where
 from sqlwin.runtime.rows.error_stream import EXPIRED, IN_PART
 from sqlwin.schema import TS
 from sqlwin.state.records import least
@@ -88,11 +87,13 @@ class RowRetention:
     def missed(self, rows: pl.DataFrame, watermark: int) -> pl.DataFrame:
         """Those of the rows, by their `__ts`, that miss a window that holds them, and are not in
         doubt."""
-        if self.gap is not None:
+        if self.gap is not None or rows.is_empty():
             return rows.clear()
+        oldest = least(rows.get_column(TS))
         if self.window is None:
-            return where(rows, rows[TS] < self.horizon(watermark))
-        if rows.is_empty() or ends_at(least(rows[TS]), self.window)[0] > self.ended(watermark):
+            horizon = self.horizon(watermark)
+            return rows.clear() if oldest >= horizon else rows.filter(pl.col(TS) < horizon)
+        if ends_at(oldest, self.window)[0] > self.ended(watermark):
             return rows.clear()
         first, _ = ends_at(pl.col(TS), self.window)
         missed = first <= self.ended(watermark)

@@ -22,7 +22,7 @@ import polars as pl
 from sqlwin.errors import RunError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA, row_key_at
-from sqlwin.polars_frames import empty, polars_type, where
+from sqlwin.polars_frames import empty, polars_type
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import Columns, evaluate
 from sqlwin.schema import CHANGE, CHANGELOG_NAMES, EMIT, OP, PART, POSITION, REVISION, ROW_KEY
@@ -57,10 +57,11 @@ class OutputProjection:
         if emitted.is_empty():
             return self.nothing()
         passing = self._filtered(emitted)
-        projected = self._computed(passing, "the select list", self.query.output)
-        named = projected.clone()  # no query, as a `rename` is one
-        named.columns = [self._called.get(name, name) for name in projected.columns]
-        return named if named.schema == self.schema else named.cast(self.schema)  # type: ignore[arg-type]
+        results = self._computed(passing, "the select list", self.query.output)
+        results.columns = list(self.schema)  # no query, as a `rename` is one
+        if results.dtypes == list(self.schema.values()):
+            return results
+        return results.cast(self.schema)  # type: ignore[arg-type]
 
     def pass_on(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Rows of a query without a window are results as they are, or those of their elements."""
@@ -106,7 +107,11 @@ class OutputProjection:
 
     def _visible(self, changes: pl.DataFrame) -> pl.DataFrame:
         """Without `-U`, but for a derived stream and for a sink that retracts."""
-        return changes if self.query.pairs else where(changes, changes[OP] != "-U")
+        if (
+            self.query.pairs or changes.get_column(OP).max() != "-U"
+        ):  # which is the greatest of them
+            return changes
+        return changes.filter(pl.col(OP) != "-U")
 
 
 def _op() -> pl.Expr:

@@ -23,7 +23,7 @@ def with_now(rows: pl.DataFrame, now: int) -> pl.DataFrame:
 
 def stamped(rows: pl.DataFrame, column: str) -> pl.DataFrame:
     """With `__ts` of a column of instants."""
-    instants = rows[column]
+    instants = rows.get_column(column)
     if instants.dtype == INSTANT and TS not in rows.columns:  # no query for a cast
         return rows.hstack([instants.cast(pl.Int64).alias(TS)])
     return rows.with_columns(pl.col(column).dt.timestamp("us").alias(TS))
@@ -31,9 +31,10 @@ def stamped(rows: pl.DataFrame, column: str) -> pl.DataFrame:
 
 def greatest(rows: pl.DataFrame, column: str) -> dict[int, int]:
     """Of each partition; rows pushed, or of a file, have one."""
-    first, last = rows[PART].min(), rows[PART].max()
-    if first is not None and first == last:
-        return {first: rows[column].max()}  # type: ignore[dict-item]
+    parts = rows.get_column(PART)
+    first = parts.min()
+    if first is not None and first == parts.max():
+        return {first: rows.get_column(column).max()}  # type: ignore[dict-item]
     return dict(rows.group_by(PART).agg(pl.col(column).max()).iter_rows())
 
 

@@ -82,7 +82,7 @@ class TimedRows:
     def _required(
         self, rows: pl.DataFrame, column: str, what: str, watermark: int | None
     ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        if not rows[column].null_count():
+        if not rows.get_column(column).null_count():
             return rows, no_rejects()
         missing = rows.filter(pl.col(column).is_null())
         reason = f"{what}: {column} is NULL"

@@ -30,6 +30,7 @@ from sqlwin.runtime.formats.nested import DEEPEST
 from sqlwin.runtime.formats.presented import with_years
 from sqlwin.runtime.formats.python_values import TOO_DEEP, NotText, column_of, shown
 from sqlwin.runtime.formats.values import fits, of_values
+from sqlwin.runtime.rows.declared import as_declared
 from sqlwin.schema import Schema, a_type
 
 Rows = Any
@@ -70,8 +71,10 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
 
     blanks: a text of white space is NULL where the type is not one of text.
     """
+    if as_declared(frame, columns):
+        return Conformed(frame, [])
     out: dict[str, pl.Series] = {}
-    came = {name: frame.get_column(name) for name in frame.columns}
+    came = dict(zip(frame.columns, frame.get_columns(), strict=True))
     malformed: dict[int, str] = {}
     for column in columns:
         if column.name not in came:
@@ -89,8 +92,6 @@ def conform(frame: pl.DataFrame, columns: Schema, blanks: bool = False) -> Confo
             malformed.setdefault(
                 at, f"{column.name} is {_shown(given, at)}, not {a_type(column.type)}"
             )
-    if frame.columns == list(out) and all(out[name] is came[name] for name in out):
-        return Conformed(frame, [])
     series = [values.alias(name) for name, values in out.items()]
     return Conformed(table(series), sorted(malformed.items()))
 

@@ -21,7 +21,7 @@ from dataclasses import field
 import polars as pl
 
 from sqlwin.errors import RunError
-from sqlwin.kernels.columns import table
+from sqlwin.kernels.columns import columns_of, table
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Scalar, quoted
 from sqlwin.polars_frames import polars_type
@@ -59,8 +59,9 @@ def evaluate(
     RunError where rows beyond count take too long, or all together are too large.
     """
     if where is None and all(scalar.is_column for _, scalar in columns):
-        picked = [frame.get_column(scalar.inputs[0]).alias(name) for name, scalar in columns]
-        return Evaluated(table([*picked, *map(frame.get_column, keep)]), [])
+        given = columns_of(frame, [*(scalar.inputs[0] for _, scalar in columns), *keep])
+        named = zip((*(name for name, _ in columns), *keep), given, strict=True)
+        return Evaluated(table([c if c.name == name else c.alias(name) for name, c in named]), [])
     computed = tuple(name for name, scalar in columns if not scalar.is_column)
     cut = _Cut(_select(columns, where, keep), columns, where, computed)
     try:

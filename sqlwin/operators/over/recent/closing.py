@@ -17,7 +17,7 @@ from functools import cached_property
 
 import polars as pl
 
-from sqlwin.kernels.columns import constant
+from sqlwin.kernels.columns import columns_of, constant, table
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.results import ResultLedger
@@ -32,6 +32,12 @@ from sqlwin.state.records import least
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude
 
+_FIRST = (
+    constant(OP, "+I", pl.String(), 1),
+    constant(EMIT, "full", pl.String(), 1),
+    constant(REVISION, 0, pl.Int32(), 1),
+)
+"""Of a first emission."""
 FEW = 256
 """Row keys that are put together one by one: a query costs what so many do."""
 
@@ -62,7 +68,7 @@ class RecentClosing:
         if not self.possible or not self._goes_on(recent, stores) or recent.worn:
             stores.cached = None
         elif len(batch):
-            if least(batch[TS]) < recent.until:
+            if least(batch.get_column(TS)) < recent.until:
                 recent.add_late(batch)
                 batch = batch.filter(pl.col(TS) >= recent.until)
             if len(batch):
@@ -78,7 +84,7 @@ class RecentClosing:
             recent.move_to(watermark)
             return self.ledger.results.nothing()
         recent.add(rows)
-        times = rows[TS]
+        times = rows.get_column(TS)
         records = stores[STORE].scan(int(times[0]), int(times[-1]) + 1)
         values = recent.values(len(rows)) if records.is_empty() else None
         recent.move_to(watermark)
@@ -102,29 +108,30 @@ class RecentClosing:
 
     def _emitted(self, rows: pl.DataFrame, values: dict[str, pl.Series]) -> pl.DataFrame:
         """As `kernel.changelog` has first emissions."""
-        count = len(rows)
-        return pl.DataFrame(
+        count = rows.height
+        return table(
             [
-                *(rows.get_column(name) for name in self.presenting.reading.carried),
+                *columns_of(rows, self._carried),
                 *(values[name] for name in self._names),
-                constant(OP, "+I", pl.String(), count),
-                constant(EMIT, "full", pl.String(), count),
-                constant(REVISION, 0, pl.Int32(), count),
+                *(each.new_from_index(0, count) for each in _FIRST),
                 self._row_keys(rows),
             ]
         )
 
     @cached_property
+    def _carried(self) -> tuple[str, ...]:
+        return tuple(self.presenting.reading.carried)
+
+    @cached_property
     def _names(self) -> tuple[str, ...]:
         """Of the calls as they are emitted; in `groups` those of one partition stand together."""
-        carried = self.presenting.reading.carried
-        return tuple(name for name in self.ledger.results.output if name not in carried)
+        return tuple(name for name in self.ledger.results.output if name not in self._carried)
 
     def _row_keys(self, rows: pl.DataFrame) -> pl.Series:
         """As `changes.row_key_at` has them."""
-        parts = rows[PART]
+        parts = rows.get_column(PART)
         if len(rows) <= FEW:
-            places = zip(parts.to_list(), rows[SEQ].to_list(), strict=True)
+            places = zip(parts.to_list(), rows.get_column(SEQ).to_list(), strict=True)
             keys = [f"{self._source},{part},{seq}]" for part, seq in places]
             return pl.Series(ROW_KEY, keys, dtype=pl.String)
         if parts.min() != parts.max():

@@ -16,57 +16,69 @@ them, for many are put together.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 
 from sqlwin.kernels.frames import Ints
+from sqlwin.polars_frames import stacked
 from sqlwin.schema import PART, POSITION, SEQ, TS
 
 MANY = 64
 """Frames that are put together."""
 
 
-class PendingRows:
-    """Each frame with its first and its last instant."""
+Edged = tuple[int, int, pl.DataFrame]
+"""A frame in order, behind its first and its last instant."""
 
+
+class PendingRows:
     def __init__(self) -> None:
-        self._frames: list[tuple[int, int, pl.DataFrame]] = []
+        self._frames: list[Edged] = []
 
     def add(self, rows: pl.DataFrame) -> None:
         """rows: at least one."""
-        self._keep(in_order(rows))
+        self._frames.append(_edged(in_order(rows)))
         if len(self._frames) > MANY:
-            every = [frame for _, _, frame in self._frames]
-            self._frames = []
-            self._keep(in_order(pl.concat(every, rechunk=True)))
+            self._frames = [_edged(_together(self._frames).rechunk())]
 
     def take(self, until: int) -> pl.DataFrame | None:
         """The rows before an instant, in order, which are pending no more; None: there are none."""
         before, self._frames = self._frames, []
-        taken: list[pl.DataFrame] = []
-        for first, last, frame in before:
+        taken: list[Edged] = []
+        for edged in before:
+            first, last, frame = edged
             if last < until:
-                taken.append(frame)
+                taken.append(edged)
             elif first >= until:
-                self._frames.append((first, last, frame))
+                self._frames.append(edged)
             else:
                 some = int(np.searchsorted(frame[TS].to_numpy(), until))
-                taken.append(frame[:some])
-                self._keep(frame[some:])
-        if len(taken) > 1:
-            return in_order(pl.concat(taken))
-        return taken[0] if taken else None
-
-    def _keep(self, rows: pl.DataFrame) -> None:
-        times = rows[TS]
-        self._frames.append((int(times[0]), int(times[-1]), rows))
+                taken.append(_edged(frame[:some]))
+                self._frames.append(_edged(frame[some:]))
+        return _together(taken) if taken else None
 
     def __len__(self) -> int:
         return sum(len(frame) for _, _, frame in self._frames)
 
 
+def _edged(rows: pl.DataFrame) -> Edged:
+    times = rows.get_column(TS)
+    return int(times[0]), int(times[-1]), rows
+
+
+def _together(frames: list[Edged]) -> pl.DataFrame:
+    """One frame in order; nothing is to be sorted where each is later than the one before."""
+    whole = stacked([frame for _, _, frame in frames])
+    pairs = pairwise(frames)
+    return whole if all(last < first for (_, last, _), (first, _, _) in pairs) else in_order(whole)
+
+
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
     """By position, each once, as the row store has them."""
+    if rows.height == 1:
+        return rows
     times = rows[TS].to_numpy()
     if not (times[1:] >= times[:-1]).all():
         order = np.argsort(times, kind="stable")

@@ -15,6 +15,7 @@ Invariant: they are the stored rows with `until - reach <= ts < until`, each onc
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,25 @@ class Shape:
     calls: tuple[FrameCall, ...]
     reach: int
 
-    @property
+    @cached_property
     def partitions(self) -> tuple[tuple[str, ...], ...]:
         return tuple(dict.fromkeys(call.partition for call in self.calls))
 
-    @property
+    @cached_property
     def lanes(self) -> tuple[Lane, ...]:
         known = dict.fromkeys(lane_of(call.fold) for call in self.calls)
         return tuple(lane for lane in known if not lane.all_rows)
+
+    @cached_property
+    def framed(self) -> tuple[dict[tuple[int, int], list[tuple[FrameCall, int | None]]], ...]:
+        """Of each partition by the bounds of frames: calls, with the numbers of their lanes."""
+        numbers = {lane: number for number, lane in enumerate(self.lanes)}
+        found: dict[tuple[str, ...], dict[tuple[int, int], list[tuple[FrameCall, int | None]]]]
+        found = {partition: {} for partition in self.partitions}
+        for call in self.calls:
+            lane = numbers.get(lane_of(call.fold))
+            found[call.partition].setdefault(_bounds(call), []).append((call, lane))
+        return tuple(found.values())
 
     @property
     def dtypes(self) -> list[np.dtype[Any]]:
@@ -92,14 +104,17 @@ class RecentRows:
             entries = self._entries(rows)
             self._arrays.insert(np.searchsorted(self._arrays.arrays()[0], entries[0]), entries)
 
-    def _entries(self, rows: pl.DataFrame) -> list[Array]:
+    def _entries(self, rows: pl.DataFrame) -> list[Array | bool]:
         pairs = zip(self._numbers, self._partitions, strict=True)
-        entries: list[Array] = [rows[TS].to_numpy(), *(_numbered(n, rows, p) for n, p in pairs)]
+        entries: list[Array | bool] = [
+            rows.get_column(TS).to_numpy(),
+            *(_numbered(numbers, rows, partition) for numbers, partition in pairs),
+        ]
         for at, lane in enumerate(self._lanes):
-            values, taken = lane.read(rows)
-            self._every[at] = self._every[at] and bool(taken.all())
-            self._widest[at] = max(self._widest[at], _widest(values))
-            entries += [values, taken]
+            read = lane.read(rows)
+            self._every[at] = self._every[at] and read.taken is None
+            self._widest[at] = max(self._widest[at], read.widest)
+            entries += [read.values, True if read.taken is None else read.taken]
         return entries
 
     def move_to(self, watermark: int) -> None:
@@ -112,34 +127,41 @@ class RecentRows:
         """Of each call, by its name, of the last rows; None where one may not be computed here."""
         arrays = self._arrays.arrays()
         found: dict[str, pl.Series] = {}
-        for at, partition in enumerate(self._partitions):
+        for at, framed in enumerate(self.shape.framed):
             last = arranged(arrays[1 + at], arrays[0], count, len(self._numbers[at]))
             if not last.searchable:
                 return None
-            calls = [call for call in self.shape.calls if call.partition == partition]
-            for bounds in dict.fromkeys(_bounds(call) for call in calls):
+            for bounds, calls in framed.items():
                 frames = last.frames(*bounds)
-                for call in (call for call in calls if _bounds(call) == bounds):
-                    value = self._value(call, arrays, last, frames)
-                    if value is None:
-                        return None
-                    found[call.name] = value
+                if not self._fit(calls, frames, arrays):
+                    return None
+                lanes = {n: self._lane(n, arrays, last, frames) for n in {n for _, n in calls}}
+                found |= {call.name: value_of(call, lanes[n]) for call, n in calls}
         return found
 
-    def _value(
-        self, call: FrameCall, arrays: list[Array], last: LastRows, frames: Frames
-    ) -> pl.Series | None:
-        if lane_of(call.fold).all_rows:
-            return value_of(call, LaneFrames(None, None, last, frames))
-        lane = self._lanes.index(lane_of(call.fold))
-        values, taken = arrays[1 + len(self._partitions) + 2 * lane :][:2]
+    def _lane(
+        self, number: int | None, arrays: list[Array], last: LastRows, frames: Frames
+    ) -> LaneFrames:
+        if number is None:
+            return LaneFrames(None, None, last, frames)
+        values, taken = arrays[self._at(number) :][:2]
+        return LaneFrames(values, None if self._every[number] else taken, last, frames)
+
+    def _at(self, lane: int) -> int:
+        """Of its arrays the first."""
+        return 1 + len(self._partitions) + 2 * lane
+
+    def _fit(
+        self, calls: list[tuple[FrameCall, int | None]], frames: Frames, arrays: list[Array]
+    ) -> bool:
         longest = int((frames.hi - frames.lo).max())
-        if not fits(call.fold, self._widest[lane], longest):
-            self._widest[lane] = _widest(values)  # the widest may have left
+        for call, lane in calls:
+            if lane is None or fits(call.fold, self._widest[lane], longest):
+                continue
+            self._widest[lane] = _widest(arrays[self._at(lane)])  # the widest may have left
             if not fits(call.fold, self._widest[lane], longest):
-                return None
-        some = None if self._every[lane] else taken
-        return value_of(call, LaneFrames(values, some, last, frames))
+                return False
+        return True
 
 
 def _bounds(call: FrameCall) -> tuple[int, int]:
@@ -156,6 +178,6 @@ def _numbered(numbers: Numbers, rows: pl.DataFrame, partition: tuple[str, ...]) 
     if not partition:
         numbers[()] = 0
         return np.zeros(len(rows), dtype=np.int64)
-    lists = [rows[name].to_list() for name in partition]
+    lists = [rows.get_column(name).to_list() for name in partition]
     keys = lists[0] if len(lists) == 1 else zip(*lists, strict=True)
     return np.fromiter(map(numbers.__getitem__, keys), dtype=np.int64, count=len(rows))

@@ -8,12 +8,14 @@ fold (`fits`), as are all calls of other types.
 >>> from sqlwin.kernels.folds import fold
 >>> total = fold("n", "sum", ("x",), (pa.int64(),), pa.int64(), None)
 >>> lane = lane_of(total)
->>> values, taken = lane.read(pl.DataFrame({"x": [1, None, 3]}))
->>> values.tolist(), taken.tolist()
-([1, 0, 3], [True, False, True])
+>>> read = lane.read(pl.DataFrame({"x": [1, None, 3]}))
+>>> read.values.tolist(), read.taken.tolist(), read.widest
+([1, 0, 3], [True, False, True], 3)
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -46,20 +48,36 @@ class Lane:
         """Whether only rows are counted."""
         return self.argument is None and self.where is None
 
-    def read(self, rows: pl.DataFrame) -> tuple[Ints, Mask]:
-        taken = np.ones(len(rows), dtype=np.bool_)
-        if self.where is not None:
-            taken &= rows[self.where].fill_null(False).to_numpy()
+    def read(self, rows: pl.DataFrame) -> Read:
+        taken = None if self.where is None else rows[self.where].fill_null(False).to_numpy()
         if self.argument is None:
-            return taken.astype(np.int64), taken
-        given = rows[self.argument]
+            return _counted(taken, len(rows))
+        given = rows.get_column(self.argument)
         if given.null_count():
-            taken &= given.is_not_null().to_numpy()
+            there = given.is_not_null().to_numpy()
+            taken = there if taken is None else taken & there
         if not given.dtype.is_integer():  # of COUNT(x)
-            return taken.astype(np.int64), taken
-        numbers = given.cast(pl.Int64)
-        values = (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
-        return (values if taken.all() else np.where(taken, values, 0)), taken
+            return _counted(taken, len(rows))
+        least, greatest = given.min(), given.max()
+        widest = 0 if least is None else max(int(greatest), -int(least))  # type: ignore[arg-type]
+        whole = given if given.dtype == pl.Int64 else given.cast(pl.Int64)
+        if taken is None:
+            return Read(whole.to_numpy(), None, widest)
+        return Read(np.where(taken, whole.fill_null(0).to_numpy(), 0), taken, widest)
+
+
+@dataclass(frozen=True)
+class Read:
+    """taken: None of rows that all take part. widest: none of the values is beyond it."""
+
+    values: Ints
+    taken: Mask | None
+    widest: int
+
+
+def _counted(taken: Mask | None, rows: int) -> Read:
+    values = np.ones(rows, dtype=np.int64) if taken is None else taken.astype(np.int64)
+    return Read(values, taken, 1)
 
 
 def lane_of(fold: Fold) -> Lane:
@@ -91,19 +109,28 @@ class LaneFrames:
     last: LastRows
     frames: Frames
 
+    @cached_property
     def counts(self) -> Ints:
         if self.taken is None:
             return self.frames.hi - self.frames.lo
         return sums(self.taken.astype(np.int64), self.last, self.frames)
 
-    def folded(self, fold: Fold) -> Ints:
-        """The sum of each frame, or its extreme; of one of which no row takes part any number."""
+    @cached_property
+    def totals(self) -> Ints:
         assert self.values is not None
-        if not isinstance(fold, Extreme):
-            return sums(self.values, self.last, self.frames)
-        nothing = INT64_MIN if fold.greatest else INT64_MAX
+        return sums(self.values, self.last, self.frames)
+
+    @cached_property
+    def nothing(self) -> Mask | None:
+        """Frames of which no row takes part; None where there are none such."""
+        return None if self.counts.all() else self.counts == 0
+
+    def extremes(self, greatest: bool) -> Ints:
+        """Of a frame of which no row takes part any number."""
+        assert self.values is not None
+        nothing = INT64_MIN if greatest else INT64_MAX
         values = self.values if self.taken is None else np.where(self.taken, self.values, nothing)
-        return extremes(values, self.last, self.frames, fold.greatest)
+        return extremes(values, self.last, self.frames, greatest)
 
 
 def fits(fold: Fold, widest: int, longest: int) -> bool:
@@ -115,18 +142,18 @@ def fits(fold: Fold, widest: int, longest: int) -> bool:
 
 def value_of(call: FrameCall, lane: LaneFrames) -> pl.Series:
     """One value for each of the last rows, in their order."""
-    fold, counts = call.fold, lane.counts()
+    fold, place = call.fold, lane.last.placed
     if isinstance(fold, Count):
-        return pl.Series(call.name, lane.last.placed(counts))
-    found, some = lane.folded(fold), counts > 0
-    if some.all():
-        return _series(call, lane, found / counts if type(fold) is Mean else found)
-    found = np.where(some, found, 0)
-    values = _series(call, lane, found / np.maximum(counts, 1) if type(fold) is Mean else found)
-    known = pl.Series(lane.last.placed(some))
-    return pl.select(pl.when(known).then(values).alias(call.name)).to_series()
+        return pl.Series(call.name, place(lane.counts))
+    found = lane.extremes(fold.greatest) if isinstance(fold, Extreme) else lane.totals
+    nothing = lane.nothing
+    if nothing is None:
+        return _series(call, place(found / lane.counts if type(fold) is Mean else found))
+    found = np.where(nothing, 0, found)
+    values = place(found / np.maximum(lane.counts, 1) if type(fold) is Mean else found)
+    return _series(call, pa.array(values, mask=place(nothing)))
 
 
-def _series(call: FrameCall, lane: LaneFrames, values: npt.NDArray[np.generic]) -> pl.Series:
-    made = pl.Series(call.name, lane.last.placed(values))
+def _series(call: FrameCall, values: npt.NDArray[np.generic] | pa.Array) -> pl.Series:
+    made = pl.Series(call.name, values)
     return made if made.dtype == call.dtype else made.cast(call.dtype)
