@@ -17,6 +17,7 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place, word
 from sqlwin.sql.expressions.trees import rewritten
+from sqlwin.sql.relations.open_windows import edge_of
 from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.relations.unknown_columns import unknown
 from sqlwin.sql.relations.window_columns import (
@@ -122,7 +123,10 @@ class Scope:
         if self.relation.sides:
             return self._joined(table.lower(), name, node, run)
         found = self.relation.find(name)
-        return column(found) if found else None
+        if found is None:
+            return None
+        edge = edge_of(self.relation.expression(found))
+        return column(found) if edge is None else column(edge, WINDOW)
 
     def _qualified(self, node: Expr, run: ast.Run) -> None:
         """QueryError for a window's column of an input that is not there."""

@@ -7,16 +7,18 @@ from dataclasses import replace
 
 from sqlwin.sql.over.select import has_over, over
 from sqlwin.sql.relations.items import Item, called, items
+from sqlwin.sql.relations.open_windows import projected
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.aliases import aliases_explained
 from sqlwin.sql.select.ctes import with_ctes
 from sqlwin.sql.select.groups.grouped import grouped
+from sqlwin.sql.select.groups.open_rows import alone, of_open_window, with_open_window
 from sqlwin.sql.select.implied_windows import window_of_rows
 from sqlwin.sql.select.inputs import above_rows, input_of, inward, taken_in
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
-from sqlwin.sql.select.row_results import of_window
+from sqlwin.sql.select.row_results import of_window, refusal
 from sqlwin.sql.select.row_windows import condition, of_each_row, sliding
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.two_queries import two_queries
@@ -79,9 +81,13 @@ def _grouped(select: ast.Select) -> ast.Select:
     return by_all(select)
 
 
-def _bound_select(select: ast.Select, known: Known) -> Relation:
+def _refuse(select: ast.Select) -> None:
     for part in select.refused:
         raise refused(part.text, part.span, "one SELECT a query")
+
+
+def _bound_select(select: ast.Select, known: Known) -> Relation:
+    _refuse(select)
     select = sliding(by_call(_grouped(select)))
     around = two_queries(select, known, bind_select)
     if around is not None:
@@ -94,14 +100,20 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
     if select.instants is not None:
         rest = known, select.instants, above_rows(select)
         select, relation, given = at_instants(select, relation, given, *rest)
+    if given is None:
+        relation, given = of_open_window(select, relation) or (relation, None)
     window, group = group_window(select, given, known.zone)
     runs = select.items
-    made = items(runs, relation, () if window is None else window.edges)
+    made = items(runs, relation, () if window is None else window.named)
     for tree, run in above_window(select, made) if window is not None or select.group else ():
         same_window(tree, run, select.group)
     if given is None:
         relation, window = window_of_rows(select, relation, known, window, made, group)
-    if window is not None and (rows := of_window(select, relation, window, made, group)):
+    rows_of = (select, relation, window, made) if given is not None and alone(select) else None
+    refused_rows = refusal(select, window, made, group) if rows_of and window is not None else None
+    if window is not None and refused_rows is not None:
+        window = replace(window, partition=())
+    elif window is not None and (rows := of_window(select, relation, window, made, group)):
         select, relation = rows
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
@@ -114,7 +126,8 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
             emits=relation.emits or emits(policies),
             retains=relation.retains or retains(policies),
         )
-    return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+    bound = replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+    return with_open_window(bound, *rows_of, refused_rows) if rows_of else bound
 
 
 def _bound(
@@ -145,8 +158,7 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
     ):
         refuse_all(select.policies, "this query has no window to emit or retain")
     scope = Scope(relation)
-    columns = tuple(
-        (item.name, relation.below(scope.resolved(item.tree, item.run), item.run), item.run)
-        for item in made
-    )
-    return replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
+    trees = [(item.name, scope.resolved(item.tree, item.run), item.run) for item in made]
+    columns = tuple((name, relation.below(tree, run), run) for name, tree, run in trees)
+    bound = replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
+    return projected(relation, bound, trees)

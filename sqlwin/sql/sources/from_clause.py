@@ -10,6 +10,7 @@ from sqlwin.plan.ir.nodes import Scan, StaticScan, Stream
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed
+from sqlwin.sql.relations.open_windows import filtered
 from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.derived import derived, entitled
@@ -122,8 +123,9 @@ def narrowed(relation: Relation, where: ast.Run | None, place: str) -> Relation:
     """The relation with WHERE. place: what messages call it."""
     if where is None:
         return relation
-    both = conjoined(relation.predicate, relation.below(filtering(relation, where, place), where))
-    return replace(relation, predicate=both, predicate_run=where)
+    tree = filtering(relation, where, place)
+    both = conjoined(relation.predicate, relation.below(tree, where))
+    return filtered(relation, replace(relation, predicate=both, predicate_run=where), tree, where)
 
 
 def filtering(relation: Relation, where: ast.Run, place: str) -> Expr:
