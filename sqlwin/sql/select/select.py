@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sqlwin.errors import QueryError
 from sqlwin.sql.over.select import has_over, over
 from sqlwin.sql.relations.items import Item, called, items
 from sqlwin.sql.relations.open_windows import projected
@@ -109,11 +110,11 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
         same_window(tree, run, select.group)
     if given is None:
         relation, window = window_of_rows(select, relation, known, window, made, group)
-    rows_of = (select, relation, window, made) if given is not None and alone(select) else None
-    refused_rows = refusal(select, window, made, group) if rows_of and window is not None else None
-    if window is not None and refused_rows is not None:
-        window = replace(window, partition=())
-    elif window is not None and (rows := of_window(select, relation, window, made, group)):
+    if given is not None and window is not None and alone(select):
+        bound, refused_rows = _rows_of(select, relation, window, made)
+        bound = replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+        return with_open_window(bound, select, relation, window, made, refused_rows)
+    if window is not None and (rows := of_window(select, relation, window, made, group)):
         select, relation = rows
         window, made = None, items(runs, relation, ())
     if window is None and relation.stream is None and select.policies.span is not None:
@@ -126,8 +127,26 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
             emits=relation.emits or emits(policies),
             retains=relation.retains or retains(policies),
         )
-    bound = replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
-    return with_open_window(bound, *rows_of, refused_rows) if rows_of else bound
+    return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _rows_of(
+    select: ast.Select, relation: Relation, window: Window, made: list[Item]
+) -> tuple[Relation, QueryError | None]:
+    """The rows of a window, and why nothing but what groups them by it can read them."""
+    unread = refusal(select, window, made, ())
+    if unread is None:
+        try:
+            rows = of_window(select, relation, window, made, ())
+            if rows is None:
+                return _bound(select, relation, window, made, ()), None
+            every = items(select.items, rows[1], ())
+            return _bound(rows[0], rows[1], None, every, ()), None
+        except QueryError as error:
+            if window.group is None or not window.partition:
+                raise
+            unread = error
+    return _bound(select, relation, replace(window, partition=()), made, ()), unread
 
 
 def _bound(

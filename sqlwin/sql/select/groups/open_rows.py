@@ -41,6 +41,8 @@ from sqlwin.sql.windows.group_by import is_group_window
 from sqlwin.sql.windows.window import Window
 from sqlwin.windows.group import Hop
 
+ABOVE = "window_start and window_end as keys, in SELECT and in HAVING"
+
 
 def alone(select: ast.Select) -> bool:
     """Whether it has rows of FROM alone, with no more than columns and a condition."""
@@ -56,12 +58,11 @@ def with_open_window(
     bound: Relation,
     select: ast.Select,
     before: Relation,
-    window: Window | None,
+    window: Window,
     made: Sequence[Item],
     refused: QueryError | None,
 ) -> Relation:
     """The rows of a window, where they are `alone`. before: what it is a window of."""
-    assert window is not None
     scope = Scope(before, windowed=bool(window.edges))
     names = [name for name, _, _ in bound.columns]
     trees = [(each, scope.resolved(each.tree, each.run)) for each in made if each.name in names]
@@ -92,7 +93,13 @@ def of_open_window(select: ast.Select, relation: Relation) -> tuple[Relation, Wi
         return None
     made = replace(rows[0], names=relation.names, reads=relation.reads, opened=None)
     query = _Query(select, made, Scope(made, windowed=piped))
-    if query.goes_by_columns() or not (piped or query.groups_by(window.window)):
+    if not (piped or query.groups_by(window.window)):
+        return None
+    above = query.above()
+    if above is not None and window.refused is not None:
+        message = "the rows of this window are grouped by it, and this is made of its bounds"
+        raise QueryError(message, above.span, legal=ABOVE)
+    if above is not None:
         return None
     if piped and any(name in EDGES and edge_of(t) != name for name, t, _ in made.columns):
         return None
@@ -103,6 +110,8 @@ def _may_be_plain(select: ast.Select, relation: Relation, opened: OpenWindow) ->
     window: Window = opened.window
     if not select.group or window.group is None or window.counts:
         return False
+    if window.partition and window.session is None:
+        return False  # its keys, each once
     return relation.ttl is None and not changing(opened.before.filtered())
 
 
@@ -121,7 +130,7 @@ def _with_keys(opened: OpenWindow, piped: bool) -> tuple[Relation, tuple[ast.Run
                 return None
             name = rows.free(wanted)
             rows = replace(rows, columns=(*rows.columns, (name, key, NOWHERE)))
-        keys.append(quoted(name, run.span))
+        keys.append(replace(quoted(name, run.span), original=run.original))
     session = window.session
     runs = () if session is None else (session.gap, session.starts, session.ends)
     if all(_unchanged(run, rows, opened.before) for run in runs if isinstance(run, ast.Run)):
@@ -147,45 +156,49 @@ class _Query:
     rows: Relation
     scope: Scope
 
-    def goes_by_columns(self) -> bool:
-        """Whether what is below the window would have to know the window's columns."""
+    def above(self) -> ast.Run | None:
+        """Where it goes by columns of the window, which are not known below it."""
         where = self.select.where
         if where is not None and self._marked(self.scope.resolved(parsed(where), where)):
-            return True
-        if any(self._marked(key) and edge_of(key) is None for one in self._keys() for key in one):
-            return True
-        return any(self._marked(call) for call in self._calls())
+            return where
+        for one in self._keys():
+            for run, key in one:
+                if self._marked(key) and edge_of(key) is None:
+                    return run
+        return next((run for run, call in self._calls() if self._marked(call)), None)
 
     def groups_by(self, window: Window) -> bool:
         """Whether the keys say which window a row is in."""
         enough = {"window_end", "window_time"}
         if isinstance(window.group, Hop) or window.session is not None:
             enough.add("window_start")
-        return all(any(edge_of(key) in enough for key in one) for one in self._keys())
+        return all(any(edge_of(key) in enough for _, key in one) for one in self._keys())
 
     def _items(self) -> list[Item]:
         return items(self.select.items, self.rows, ())
 
-    def _keys(self) -> list[list[Expr]]:
+    def _keys(self) -> list[list[tuple[ast.Run, Expr]]]:
         """Of each grouping set."""
         sets = grouping_sets(self.select.group)
-        return [[self._key(run) for run in one] for one in sets or [self.select.group]]
+        return [[(run, self._key(run)) for run in one] for one in sets or [self.select.group]]
 
     def _key(self, run: ast.Run) -> Expr:
         tree, run = listed(parsed(run), run, self._items())
         scope = replace(self.scope, aliases=aliases(self.scope, self._items(), run, tree))
         return scope.resolved(tree, run)
 
-    def _calls(self) -> Iterator[Expr]:
+    def _calls(self) -> Iterator[tuple[ast.Run, Expr]]:
         """The aggregates."""
         for item in self._items():
-            yield from bare_calls(self.scope.resolved(item.tree, item.run), item.run)
+            calls = bare_calls(self.scope.resolved(item.tree, item.run), item.run)
+            yield from ((item.run, call) for call in calls)
         having = self.select.having
         if having is not None:
             tree = parsed(having)
             made = aliases(self.scope, self._items(), having, tree)
             scope = replace(self.scope, aliases=made)
-            yield from bare_calls(scope.resolved(tree, having), having)
+            calls = bare_calls(scope.resolved(tree, having), having)
+            yield from ((having, call) for call in calls)
 
     def _marked(self, tree: Expr) -> bool:
         """Whether it has a column of the window, or one that is made of such."""
