@@ -170,7 +170,10 @@ SESSION = "SELECT *, value * 2 AS d FROM " + KINDS["session"].format("orders")
     ("query", "message"),
     [
         (f"SELECT * FROM ({SESSION})", "a session without an aggregate or GROUP BY"),
-        (f"SELECT product, SUM(d) AS s FROM ({SESSION}) GROUP BY product", "a session without"),
+        (
+            f"SELECT product, SUM(d) AS s FROM ({SESSION}) GROUP BY product",
+            "the rows of this window are grouped by it, and no key is a bound of it",
+        ),
         (f"SELECT d FROM ({SESSION}) UNION ALL SELECT id FROM orders", "a session without"),
         (f"SELECT a.d FROM ({SESSION}) a JOIN orders o ON a.id = o.id", "a session without"),
         (f"SELECT SUM(d) OVER (ORDER BY ts) AS s FROM ({SESSION})", "a session without"),

@@ -41,6 +41,7 @@ from sqlwin.sql.windows.group_by import is_group_window
 from sqlwin.sql.windows.window import Window
 from sqlwin.windows.group import Hop
 
+KEYS = "GROUP BY …, window_start, window_end"
 ABOVE = "window_start and window_end as keys, in SELECT and in HAVING"
 
 
@@ -93,13 +94,14 @@ def of_open_window(select: ast.Select, relation: Relation) -> tuple[Relation, Wi
         return None
     made = replace(rows[0], names=relation.names, reads=relation.reads, opened=None)
     query = _Query(select, made, Scope(made, windowed=piped))
-    if not (piped or query.groups_by(window.window)):
-        return None
-    above = query.above()
-    if above is not None and window.refused is not None:
+    by_window, above = piped or query.groups_by(window.window), query.above()
+    if window.refused is not None and not by_window:
+        message = "the rows of this window are grouped by it, and no key is a bound of it"
+        raise QueryError(message, select.group[-1].span, legal=KEYS)
+    if window.refused is not None and above is not None:
         message = "the rows of this window are grouped by it, and this is made of its bounds"
         raise QueryError(message, above.span, legal=ABOVE)
-    if above is not None:
+    if above is not None or not by_window:
         return None
     if piped and any(name in EDGES and edge_of(t) != name for name, t, _ in made.columns):
         return None
