@@ -16,16 +16,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlglot import exp
-
 from sqlwin.errors import QueryError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.scalars import Expr, conjoined
-from sqlwin.sql.relations.window_columns import is_marked, marked
+from sqlwin.sql.relations.window_columns import marked
 from sqlwin.sql.text import ast
 
 if TYPE_CHECKING:
     from sqlwin.sql.relations.relation import Columns, Relation
+
+
+Trees = list[tuple[str, Expr, ast.Run]]
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,41 @@ class OpenWindow:
         same = self.columns is relation.columns and self.predicate is relation.predicate
         return self.base is relation.base and same
 
+    def refuse(self, relation: Relation) -> None:
+        """QueryError where it is read by what is not a query that groups by its window."""
+        if self.refused is not None and self.base is relation.base:
+            raise self.refused
 
-def refuse_open(relation: Relation) -> None:
-    """QueryError where it is read by what is not a query that groups by its window."""
-    opened = relation.opened
-    if opened is not None and opened.refused is not None and opened.base is relation.base:
-        raise opened.refused
+    def filtered(self, before: Relation, made: Relation, tree: Expr, run: ast.Run) -> Relation:
+        """`made`: the relation before with a condition, `tree`, on its columns."""
+
+        def limited(rows: Relation) -> Relation | None:
+            below = rows.below(tree, run)
+            if marked(below):
+                return None
+            both = conjoined(rows.predicate, below)
+            return replace(rows, predicate=both, predicate_run=run)
+
+        return self._through(before, made, limited)
+
+    def projected(self, before: Relation, made: Relation, trees: Trees) -> Relation:
+        """`made`: the relation before with these columns over its own."""
+
+        def columns(rows: Relation) -> Relation:
+            over = tuple((name, rows.below(tree, run), run) for name, tree, run in trees)
+            return replace(rows, columns=over)
+
+        return self._through(before, made, columns)
+
+    def _through(
+        self,
+        before: Relation,
+        made: Relation,
+        change: Callable[[Relation], Relation | None],
+    ) -> Relation:
+        if not self.of(before):
+            return made
+        return opened(made, replace(self, rows=None if self.rows is None else change(self.rows)))
 
 
 def opened(relation: Relation, window: OpenWindow) -> Relation:
@@ -61,41 +91,3 @@ def opened(relation: Relation, window: OpenWindow) -> Relation:
         window, base=relation.base, columns=relation.columns, predicate=relation.predicate
     )
     return replace(relation, opened=made)
-
-
-def filtered(before: Relation, made: Relation, tree: Expr, run: ast.Run) -> Relation:
-    """`made`: the relation before with a condition, `tree`, on its columns."""
-
-    def limited(rows: Relation) -> Relation | None:
-        below = rows.below(tree, run)
-        if marked(below):
-            return None
-        both = conjoined(rows.predicate, below)
-        return replace(rows, predicate=both, predicate_run=run)
-
-    return _through(before, made, limited)
-
-
-def projected(before: Relation, made: Relation, trees: list[tuple[str, Expr, ast.Run]]) -> Relation:
-    """`made`: the relation before with these columns over its own."""
-
-    def columns(rows: Relation) -> Relation:
-        over = tuple((name, rows.below(tree, run), run) for name, tree, run in trees)
-        return replace(rows, columns=over)
-
-    return _through(before, made, columns)
-
-
-def _through(
-    before: Relation, made: Relation, change: Callable[[Relation], Relation | None]
-) -> Relation:
-    window = before.opened
-    if window is None or not window.of(before):
-        return made
-    rows = None if window.rows is None else change(window.rows)
-    return opened(made, replace(window, rows=rows))
-
-
-def edge_of(tree: Expr) -> str | None:
-    """The column of the window that a column is, under whatever name."""
-    return tree.name if isinstance(tree, exp.Column) and is_marked(tree) else None

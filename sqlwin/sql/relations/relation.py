@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlglot import exp
@@ -36,11 +37,13 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.schema import Column, Schema, type_name
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, known_column, scalar
 from sqlwin.sql.expressions.trees import rewritten
-from sqlwin.sql.relations.open_windows import OpenWindow, refuse_open
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.window_columns import is_marked
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.depth import refuse_grown
+
+if TYPE_CHECKING:
+    from sqlwin.sql.relations.open_windows import OpenWindow
 
 Base = (
     Scan
@@ -210,7 +213,8 @@ class Relation:
 
         QueryError where it is of rows that no query can have.
         """
-        refuse_open(self)
+        if self.opened is not None:
+            self.opened.refuse(self)
         if not isinstance(self.base, OpenTop):
             return self
         found = self.base.closed(self.predicate)

@@ -17,13 +17,13 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place, word
 from sqlwin.sql.expressions.trees import rewritten
-from sqlwin.sql.relations.open_windows import edge_of
 from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.relations.unknown_columns import unknown
 from sqlwin.sql.relations.window_columns import (
     ENDS,
     STRUCTS,
     WINDOW,
+    edge_of,
     is_window_call,
     is_window_time,
     last_instant,

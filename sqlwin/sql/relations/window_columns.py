@@ -25,6 +25,11 @@ def is_marked(node: Expr) -> bool:
     return isinstance(node, exp.Column) and node.table == WINDOW
 
 
+def edge_of(tree: Expr) -> str | None:
+    """The column of the window that a column is, under whatever name."""
+    return tree.name if is_marked(tree) else None
+
+
 def marked(tree: Expr) -> bool:
     """Whether it has such a column."""
     return any(map(is_marked, tree.find_all(exp.Column)))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlwin.errors import QueryError
+from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.over.ranks import EXAMPLE as RANK
 from sqlwin.sql.over.select import has_over
 from sqlwin.sql.relations.items import Item
@@ -19,6 +20,16 @@ from sqlwin.sql.select.groups.grouping import bare_calls
 from sqlwin.sql.select.windowed import by_itself, windowed
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.window import Window
+
+
+def alone(select: ast.Select) -> bool:
+    """Whether it has rows of FROM alone, with no more than columns and a condition."""
+    if select.relation.joins or select.relation.unnests:
+        return False
+    plain = ast.Select(select.items, select.relation, select.span, where=select.where)
+    if replace(select, ctes=()) != plain or any(run.overs for run in select.items):
+        return False
+    return not any(True for run in select.items for _ in bare_calls(parsed(run), run))
 
 
 def of_window(

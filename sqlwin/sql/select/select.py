@@ -8,18 +8,16 @@ from dataclasses import replace
 from sqlwin.errors import QueryError
 from sqlwin.sql.over.select import has_over, over
 from sqlwin.sql.relations.items import Item, called, items
-from sqlwin.sql.relations.open_windows import projected
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.select.aliases import aliases_explained
 from sqlwin.sql.select.ctes import with_ctes
 from sqlwin.sql.select.groups.grouped import grouped
-from sqlwin.sql.select.groups.open_rows import alone, of_open_window, with_open_window
 from sqlwin.sql.select.implied_windows import window_of_rows
 from sqlwin.sql.select.inputs import above_rows, input_of, inward, taken_in
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
-from sqlwin.sql.select.row_results import of_window, refusal
+from sqlwin.sql.select.row_results import alone, of_window, refusal
 from sqlwin.sql.select.row_windows import condition, of_each_row, sliding
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.two_queries import two_queries
@@ -102,7 +100,7 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
         rest = known, select.instants, above_rows(select)
         select, relation, given = at_instants(select, relation, given, *rest)
     if given is None:
-        relation, given = of_open_window(select, relation) or (relation, None)
+        relation, given = _below(select, relation)
     window, group = group_window(select, given, known.zone)
     runs = select.items
     made = items(runs, relation, () if window is None else window.named)
@@ -113,6 +111,8 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
     if given is not None and window is not None and alone(select):
         bound, refused_rows = _rows_of(select, relation, window, made)
         bound = replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+        from sqlwin.sql.select.groups.open_rows import with_open_window  # by need
+
         return with_open_window(bound, select, relation, window, made, refused_rows)
     if window is not None and (rows := of_window(select, relation, window, made, group)):
         select, relation = rows
@@ -128,6 +128,15 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
             retains=relation.retains or retains(policies),
         )
     return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _below(select: ast.Select, relation: Relation) -> tuple[Relation, Window | None]:
+    """The rows below a window whose rows are grouped by it, and the window."""
+    if relation.opened is None:
+        return relation, None
+    from sqlwin.sql.select.groups.open_rows import of_open_window  # by need
+
+    return of_open_window(select, relation) or (relation, None)
 
 
 def _rows_of(
@@ -180,4 +189,5 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
     trees = [(item.name, scope.resolved(item.tree, item.run), item.run) for item in made]
     columns = tuple((name, relation.below(tree, run), run) for name, tree, run in trees)
     bound = replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
-    return projected(relation, bound, trees)
+    opened = relation.opened
+    return bound if opened is None else opened.projected(relation, bound, trees)

@@ -10,7 +10,6 @@ from sqlwin.plan.ir.nodes import Scan, StaticScan, Stream
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.sql.expressions.calls import refuse_calls
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed
-from sqlwin.sql.relations.open_windows import filtered
 from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.sources.derived import derived, entitled
@@ -125,7 +124,9 @@ def narrowed(relation: Relation, where: ast.Run | None, place: str) -> Relation:
         return relation
     tree = filtering(relation, where, place)
     both = conjoined(relation.predicate, relation.below(tree, where))
-    return filtered(relation, replace(relation, predicate=both, predicate_run=where), tree, where)
+    made = replace(relation, predicate=both, predicate_run=where)
+    opened = relation.opened
+    return made if opened is None else opened.filtered(relation, made, tree, where)
 
 
 def filtering(relation: Relation, where: ast.Run, place: str) -> Expr:

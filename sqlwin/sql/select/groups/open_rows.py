@@ -27,10 +27,10 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.properties.changelog import changing
 from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed
 from sqlwin.sql.relations.items import Item, items
-from sqlwin.sql.relations.open_windows import OpenWindow, edge_of, opened
+from sqlwin.sql.relations.open_windows import OpenWindow, opened
 from sqlwin.sql.relations.relation import NOWHERE, Relation
 from sqlwin.sql.relations.scope import Scope
-from sqlwin.sql.relations.window_columns import EDGES, marked
+from sqlwin.sql.relations.window_columns import EDGES, edge_of, marked
 from sqlwin.sql.select.groups.grouping import bare_calls
 from sqlwin.sql.select.groups.grouping_sets import grouping_sets
 from sqlwin.sql.select.groups.keys import aliases, listed
@@ -45,16 +45,6 @@ KEYS = "GROUP BY …, window_start, window_end"
 ABOVE = "window_start and window_end as keys, in SELECT and in HAVING"
 
 
-def alone(select: ast.Select) -> bool:
-    """Whether it has rows of FROM alone, with no more than columns and a condition."""
-    if select.relation.joins or select.relation.unnests:
-        return False
-    plain = ast.Select(select.items, select.relation, select.span, where=select.where)
-    if replace(select, ctes=()) != plain or any(run.overs for run in select.items):
-        return False
-    return not any(True for run in select.items for _ in bare_calls(parsed(run), run))
-
-
 def with_open_window(
     bound: Relation,
     select: ast.Select,
@@ -63,7 +53,7 @@ def with_open_window(
     made: Sequence[Item],
     refused: QueryError | None,
 ) -> Relation:
-    """The rows of a window, where they are `alone`. before: what it is a window of."""
+    """The rows of a window, where they are `row_results.alone`. before: what it is a window of."""
     scope = Scope(before, windowed=bool(window.edges))
     names = [name for name, _, _ in bound.columns]
     trees = [(each, scope.resolved(each.tree, each.run)) for each in made if each.name in names]
