@@ -25,7 +25,7 @@ from sqlwin.sql.over.above import Carrying, done, needs_over
 from sqlwin.sql.over.clauses import Named, framed, keys, opened, refuse_frame, time_of
 from sqlwin.sql.relations.below import Below
 from sqlwin.sql.relations.items import Item
-from sqlwin.sql.relations.rank_bounds import OpenTop
+from sqlwin.sql.relations.rank_bounds import OpenTop, bounded
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
@@ -74,6 +74,8 @@ def top(
     columns, predicate = binding.bound(items, select.qualify)
     rank = binding.rank
     assert rank is not None
+    limited = predicate is not None and bounded(predicate, binding.name) is not None
+    _refuse_counted(select.policies, rank, limited)
     node = TopN(
         binding.below.project(),
         binding.name,
@@ -103,11 +105,22 @@ def _policy(given: ast.Policies, final_after: int | None) -> Policy:
     rules = unending(given)
     if rules.retain is None:
         rules = replace(rules, retain=final_after)
-    if given.retain_rows is not None:
-        message = "a top-n keeps its first rows, however many come: RETAIN counts no rows here"
-        raise QueryError(message, given.retain_rows.span, legal="RETAIN INTERVAL '1' HOUR")
     given_emit = given.late or given.final or given.changes
     return rules if given_emit else replace(rules, late=Late.ON_UPDATE)
+
+
+def _refuse_counted(given: ast.Policies, rank: Rank, limited: bool) -> None:
+    """QueryError for RETAIN n ROWS. limited: whether QUALIFY has the bound of the rank."""
+    if given.retain_rows is None:
+        return
+    legal = "RETAIN INTERVAL '1' HOUR"
+    if limited:
+        message = "a top-n keeps its first rows, however many come: RETAIN counts no rows here"
+    else:
+        name = rank.function.upper()
+        message = f"{name} is a place among all rows of its partition: RETAIN counts no rows here"
+        legal += f"; QUALIFY {name}() OVER (…) <= 3, which keeps the first rows"
+    raise QueryError(message, given.retain_rows.span, legal=legal)
 
 
 @dataclass(frozen=True)

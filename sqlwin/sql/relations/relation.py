@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from sqlglot import exp
@@ -38,8 +39,12 @@ from sqlwin.schema import Column, Schema, type_name
 from sqlwin.sql.expressions.scalars import Expr, column, instead_of, known_column, scalar
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.relations.rank_bounds import OpenTop
+from sqlwin.sql.relations.window_columns import is_marked
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.depth import refuse_grown
+
+if TYPE_CHECKING:
+    from sqlwin.sql.relations.open_windows import OpenWindow
 
 Base = (
     Scan
@@ -103,7 +108,8 @@ class Relation:
     columns that it makes equal, each with the one to be read for both. emits: whether its
     operator has an EMIT of its own; retains: a RETAIN. view: the name of the view that it is,
     unchanged. reads: what FROM calls that which its operator, and those before it, read.
-    versions: of versions of keys, by what each instant has one row at most.
+    versions: of versions of keys, by what each instant has one row at most. opened: of rows of
+    a window, see there.
     """
 
     base: Base
@@ -120,6 +126,7 @@ class Relation:
     view: str = ""
     reads: tuple[str, ...] = ()
     versions: tuple[Expr, ...] | None = None
+    opened: OpenWindow | None = None
 
     @property
     def stream(self) -> Stream | None:
@@ -161,12 +168,13 @@ class Relation:
 
     def below(self, tree: Expr, run: ast.Run | None = None) -> Expr:
         """`tree` over this relation's columns, as one over the base's. run: where it stands."""
-        named = [self.expression(node.name) for node in tree.find_all(exp.Column)]
+        own = (node for node in tree.find_all(exp.Column) if not is_marked(node))
+        named = [self.expression(node.name) for node in own]
         refuse_grown(named, tree, None if run is None else run.span)
         return rewritten(tree, self._substituted)
 
     def _substituted(self, node: Expr) -> Expr:
-        if not isinstance(node, exp.Column):
+        if not isinstance(node, exp.Column) or is_marked(node):
             return node
         return instead_of(node, self.expression(node.name))
 
@@ -214,7 +222,12 @@ class Relation:
 
     @cached_property
     def closed(self) -> Relation:
-        """With the bound of its rank; where the filter has none, over the ranks of all rows."""
+        """With the bound of its rank; where the filter has none, over the ranks of all rows.
+
+        QueryError where it is of rows that no query can have.
+        """
+        if self.opened is not None:
+            self.opened.refuse(self)
         if not isinstance(self.base, OpenTop):
             return self
         found = self.base.closed(self.predicate)

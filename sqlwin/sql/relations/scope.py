@@ -24,6 +24,7 @@ from sqlwin.sql.relations.window_columns import (
     ENDS,
     STRUCTS,
     WINDOW,
+    edge_of,
     is_window_call,
     is_window_time,
     last_instant,
@@ -127,7 +128,10 @@ class Scope:
         if self.relation.sides:
             return self._joined(table.lower(), name, node, run)
         found = self.relation.find(name)
-        return column(found) if found else None
+        if found is None:
+            return None
+        edge = edge_of(self.relation.expression(found))
+        return column(found) if edge is None else column(edge, WINDOW)
 
     def _qualified(self, node: Expr, run: ast.Run) -> None:
         """QueryError for a window's column of an input that is not there."""

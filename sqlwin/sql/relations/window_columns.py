@@ -20,6 +20,21 @@ _FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _LEGACY = {"START": "window_start", "END": "window_end", "ROWTIME": "window_time"}
 
 
+def is_marked(node: Expr) -> bool:
+    """Whether it is resolved to a column of the window."""
+    return isinstance(node, exp.Column) and node.table == WINDOW
+
+
+def edge_of(tree: Expr) -> str | None:
+    """The column of the window that a column is, under whatever name."""
+    return tree.name if is_marked(tree) else None
+
+
+def marked(tree: Expr) -> bool:
+    """Whether it has such a column."""
+    return any(map(is_marked, tree.find_all(exp.Column)))
+
+
 def is_window_call(node: Expr) -> bool:
     """Spark's `window(ts, …)` or `session_window(ts, …)`: a struct of its ends."""
     return isinstance(node, exp.Anonymous) and node.name.lower() in STRUCTS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sqlwin.errors import QueryError
 from sqlwin.sql.over.select import has_over, over
 from sqlwin.sql.relations.items import Item, called, items
 from sqlwin.sql.relations.relation import Relation
@@ -16,7 +17,7 @@ from sqlwin.sql.select.implied_windows import window_of_rows
 from sqlwin.sql.select.inputs import above_rows, input_of, inward, taken_in
 from sqlwin.sql.select.inside import inner
 from sqlwin.sql.select.instants import at_instants, of_messages
-from sqlwin.sql.select.row_results import of_window
+from sqlwin.sql.select.row_results import alone, of_window, refusal
 from sqlwin.sql.select.row_windows import condition, of_each_row, sliding
 from sqlwin.sql.select.streams import as_stream
 from sqlwin.sql.select.two_queries import two_queries
@@ -79,9 +80,13 @@ def _grouped(select: ast.Select) -> ast.Select:
     return by_all(select)
 
 
-def _bound_select(select: ast.Select, known: Known) -> Relation:
+def _refuse(select: ast.Select) -> None:
     for part in select.refused:
         raise refused(part.text, part.span, "one SELECT a query")
+
+
+def _bound_select(select: ast.Select, known: Known) -> Relation:
+    _refuse(select)
     select = sliding(by_call(_grouped(select)))
     around = two_queries(select, known, bind_select)
     if around is not None:
@@ -94,13 +99,21 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
     if select.instants is not None:
         rest = known, select.instants, above_rows(select)
         select, relation, given = at_instants(select, relation, given, *rest)
+    if given is None:
+        relation, given = _below(select, relation)
     window, group = group_window(select, given, known.zone)
     runs = select.items
-    made = items(runs, relation, () if window is None else window.edges)
+    made = items(runs, relation, () if window is None else window.named)
     for tree, run in above_window(select, made) if window is not None or select.group else ():
         same_window(tree, run, select.group)
     if given is None:
         relation, window = window_of_rows(select, relation, known, window, made, group)
+    if given is not None and window is not None and alone(select):
+        bound, refused_rows = _rows_of(select, relation, window, made)
+        bound = replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+        from sqlwin.sql.select.groups.open_rows import with_open_window  # by need
+
+        return with_open_window(bound, select, relation, window, made, refused_rows)
     if window is not None and (rows := of_window(select, relation, window, made, group)):
         select, relation = rows
         window, made = None, items(runs, relation, ())
@@ -115,6 +128,34 @@ def _bound_select(select: ast.Select, known: Known) -> Relation:
             retains=relation.retains or retains(policies),
         )
     return replace(bound, ttl=relation.ttl if ttl is None else ttl, reads=reads)
+
+
+def _below(select: ast.Select, relation: Relation) -> tuple[Relation, Window | None]:
+    """The rows below a window whose rows are grouped by it, and the window."""
+    if relation.opened is None:
+        return relation, None
+    from sqlwin.sql.select.groups.open_rows import of_open_window  # by need
+
+    return of_open_window(select, relation) or (relation, None)
+
+
+def _rows_of(
+    select: ast.Select, relation: Relation, window: Window, made: list[Item]
+) -> tuple[Relation, QueryError | None]:
+    """The rows of a window, and why nothing but what groups them by it can read them."""
+    unread = refusal(select, window, made, ())
+    if unread is None:
+        try:
+            rows = of_window(select, relation, window, made, ())
+            if rows is None:
+                return _bound(select, relation, window, made, ()), None
+            every = items(select.items, rows[1], ())
+            return _bound(rows[0], rows[1], None, every, ()), None
+        except QueryError as error:
+            if window.group is None or not window.partition:
+                raise
+            unread = error
+    return _bound(select, relation, replace(window, partition=()), made, ()), unread
 
 
 def _bound(
@@ -145,8 +186,8 @@ def _stateless(select: ast.Select, relation: Relation, made: list[Item]) -> Rela
     ):
         refuse_all(select.policies, "this query has no window to emit or retain")
     scope = Scope(relation)
-    columns = tuple(
-        (item.name, relation.below(scope.resolved(item.tree, item.run), item.run), item.run)
-        for item in made
-    )
-    return replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
+    trees = [(item.name, scope.resolved(item.tree, item.run), item.run) for item in made]
+    columns = tuple((name, relation.below(tree, run), run) for name, tree, run in trees)
+    bound = replace(relation, columns=columns, names=(), sides=(), merged=(), view="")
+    opened = relation.opened
+    return bound if opened is None else opened.projected(relation, bound, trees)

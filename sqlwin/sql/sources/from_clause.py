@@ -122,8 +122,11 @@ def narrowed(relation: Relation, where: ast.Run | None, place: str) -> Relation:
     """The relation with WHERE. place: what messages call it."""
     if where is None:
         return relation
-    both = conjoined(relation.predicate, relation.below(filtering(relation, where, place), where))
-    return replace(relation, predicate=both, predicate_run=where)
+    tree = filtering(relation, where, place)
+    both = conjoined(relation.predicate, relation.below(tree, where))
+    made = replace(relation, predicate=both, predicate_run=where)
+    opened = relation.opened
+    return made if opened is None else opened.filtered(relation, made, tree, where)
 
 
 def filtering(relation: Relation, where: ast.Run, place: str) -> Expr:

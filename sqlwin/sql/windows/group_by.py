@@ -66,14 +66,19 @@ def group_window(
     rest = []
     for run in select.group:
         _refuse_alias(run)
-        call = _WINDOW_CALL.match(run.original)
-        if call is None or not is_window_function(call[1]):
+        if not is_group_window(run):
             rest.append(run)
             continue
         if window is not None:
             raise QueryError("a query has one window", run.span, legal="one of the two")
         window = zoned(of_group(run), zone)
     return window, tuple(rest)
+
+
+def is_group_window(run: ast.Run) -> bool:
+    """Whether a key of GROUP BY is the call of a window."""
+    call = _WINDOW_CALL.match(run.original)
+    return call is not None and is_window_function(call[1])
 
 
 def _refuse_alias(run: ast.Run) -> None:

@@ -31,7 +31,7 @@ class Window:
     partition: of a stream window, or of a session. keyed: the key of its sessions is all that
     GROUP BY names. grace: ksqlDB's, our RETAIN; retention: how long ksqlDB lets a closed window
     be read. again: it is of windows below, whose columns are keys, and has none itself. zoned: it
-    names a time zone.
+    names a time zone. given: its columns are those of the query in FROM, by the names there.
     """
 
     span: Span
@@ -44,6 +44,7 @@ class Window:
     keyed: bool = False
     again: bool = False
     zoned: bool = False
+    given: bool = False
 
     @property
     def counts(self) -> bool:
@@ -77,6 +78,11 @@ class Window:
         if self.session is not None:
             return self.session.constant or 0
         return self.group.size if isinstance(self.group, Ending) else None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Those of its columns that a query has beside those of FROM."""
+        return () if self.given else self.edges
 
     @property
     def edges(self) -> tuple[str, ...]:

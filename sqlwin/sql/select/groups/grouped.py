@@ -70,7 +70,7 @@ def grouped(
     below = relation if window.counts else narrowed(relation, select.where, _WHERE)
     sets = grouping_sets(group)
     refuse_sets(window, group, sets is not None)
-    scope = Scope(relation, windowed=bool(window.edges))
+    scope = Scope(relation, windowed=bool(window.named))
     rows = ungrouped(select, window, items, group)
     grouping = Grouping(Below(below), scope, window.edges, sets is not None, rows)
     partition = keys(grouping, window.partition, items)
@@ -83,9 +83,6 @@ def grouped(
     if rows and select.policies.retain_rows is not None:
         message = "RETAIN n ROWS counts rows of a key, and here each row is its own"
         raise QueryError(message, select.policies.retain_rows.span, legal="RETAIN 1 HOUR")
-    if rows and window.only_on_update:
-        message = "emitOnlyOnUpdate goes by the rows of a group, and here each row is its own"
-        raise QueryError(message, window.span, legal="CUMULATE without it, or GROUP BY")
     # each set has sessions of its own: of those keys of the session key that it has
     partition_keys = () if window.session is not None else partition
     operator = Operator(

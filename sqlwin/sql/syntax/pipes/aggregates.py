@@ -18,7 +18,6 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.sql.expressions.scalars import parsed
-from sqlwin.sql.syntax.pipes.below_windows import below_window
 from sqlwin.sql.syntax.pipes.calls import aggregates, unnamed
 from sqlwin.sql.syntax.pipes.flow import Flow
 from sqlwin.sql.syntax.pipes.steps import columns
@@ -56,12 +55,21 @@ def aggregated(
 
 
 def _rows(flow: Flow, span: Span) -> Flow:
-    """Whose columns are those of its FROM: of a window what is below it, where that is equal."""
-    query = flow.query()
-    windowed = below_window(query, flow.name)
-    if windowed is None:
-        return flow.around(span, query)
-    return replace(flow, select=windowed, open=True, touched=frozenset(), wheres=())
+    """Whose columns are those of its FROM. A window before it is the one that is aggregated."""
+    around = flow.around(span)
+    relation = replace(around.select.relation, piped=_of_window(around.select, around.depth))
+    return replace(around, select=replace(around.select, relation=relation))
+
+
+def _of_window(select: ast.Select, depth: int) -> bool:
+    """Whether a window is in FROM before the first operator, so many queries below."""
+    for _ in range(depth):
+        source = select.relation.source
+        if not isinstance(source, ast.Select):
+            return False
+        select = source
+    relation = select.relation
+    return isinstance(relation.source, ast.WindowCall) or relation.window is not None
 
 
 def _columns(run: ast.Run) -> Iterator[ast.Run]:

@@ -34,7 +34,7 @@ class From:
     as_of: the time of FOR SYSTEM_TIME AS OF, which only what is joined can have. above: the
     window over the joined rows, where ksqlDB has it. unnests: of its rows, in order. match:
     MATCH_RECOGNIZE over its rows. open: its source is a join in brackets, whose inputs have their
-    names outside, too.
+    names outside, too. piped: it is what stands before AGGREGATE, whose window is the one in it.
     """
 
     source: Name | WindowCall | Select | Union | Pivot | Unpivot
@@ -46,6 +46,7 @@ class From:
     unnests: tuple[Unnest, ...] = ()
     match: MatchRecognize | None = None
     open: bool = False
+    piped: bool = False
 
 
 @dataclass(frozen=True)
