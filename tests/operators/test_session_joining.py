@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.joins.session_joins import SessionJoin
+from sqlwin.operators.joins.sessions.operator import SessionJoin
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Unit
 from sqlwin.windows.group import Session

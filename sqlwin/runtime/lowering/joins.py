@@ -14,13 +14,13 @@ import polars as pl
 from sqlwin.errors import RunError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import JoinOperator
-from sqlwin.operators.joins.asof import AsOfJoin
-from sqlwin.operators.joins.counted_sessions import CountedSessionJoin
-from sqlwin.operators.joins.numbered_sides import NumberedSide
+from sqlwin.operators.joins.asof.operator import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
-from sqlwin.operators.joins.ordered import OrderedJoin
-from sqlwin.operators.joins.session_joins import SessionJoin
-from sqlwin.operators.joins.session_sides import SessionSide
+from sqlwin.operators.joins.ordered.operator import OrderedJoin
+from sqlwin.operators.joins.ordered.sides import NumberedSide
+from sqlwin.operators.joins.sessions.counted import CountedSessionJoin
+from sqlwin.operators.joins.sessions.operator import SessionJoin
+from sqlwin.operators.joins.sessions.sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.operators.relations.joined import RelationJoin

@@ -40,7 +40,8 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.joins.sides import Arrivals, Side
+from sqlwin.operators.joins.arrivals import Arrivals
+from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.sessions.merging import Instants, Merged
 from sqlwin.operators.sessions.retention import evict
 from sqlwin.operators.sessions.spans import RUN, extent_of, met, within
