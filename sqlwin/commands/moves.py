@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlwin.embedded.checkpoint import moves as embedded
 from sqlwin.embedded.checkpoint import reader as checkpoint_reader
 from sqlwin.errors import InputError
-from sqlwin.running.screen import Progress
+from sqlwin.running.progress import Progress
 
 MOVES = ("export", "import_", "repartition")
 QUESTIONS = ("key", "since", "to", "store", "sql", "batch")

@@ -17,7 +17,8 @@ from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.statements import Script
 from sqlwin.running.analysis import explained
 from sqlwin.running.engines import Run, engine
-from sqlwin.running.screen import Progress, Show, screen
+from sqlwin.running.progress import Progress
+from sqlwin.running.screen import Show, screen
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.shell.declared import Declarations, declares
 from sqlwin.shell.looking import checked, final, look

@@ -75,7 +75,7 @@ def query(
     """
     # Spark starts several Python processes that load this package and need little of
     # it, so what is needed is imported here.
-    from sqlwin.spark.dataframes.query import bound_over, query_over
+    from sqlwin.spark.dataframes.binding import bound_over, query_over
     from sqlwin.spark.scripts import SparkScript
     from sqlwin.spark.session.connect import refuse_connect
     from sqlwin.sql import script

@@ -12,7 +12,7 @@ from sqlwin.errors import InputError, QueryError
 from sqlwin.inference import inferred_from
 from sqlwin.plan.ir.statements import Script
 from sqlwin.running.engines import _Spark
-from sqlwin.running.screen import Progress
+from sqlwin.running.progress import Progress
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.shell import words
 from sqlwin.shell.declared import Declarations
