@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlwin.operators.joins.sessions.operator import SessionJoin
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.support.operators.driving import emissions, records
 from tests.support.operators.joining import agree
 from tests.support.operators.joins import LEFT, RIGHT, Joined, Step, rows_of, specified, steps

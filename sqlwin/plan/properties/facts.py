@@ -29,8 +29,8 @@ from sqlwin.plan.ir.statements import Query
 from sqlwin.policies import Policy
 from sqlwin.python_functions import unnumbered
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import JoinSessions, JoinWindow
+from sqlwin.windows.session import Session
 
 Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation | MatchRecognize
 Window = Unranked | WindowRank

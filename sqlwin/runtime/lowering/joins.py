@@ -34,8 +34,8 @@ from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.state.stores.session_store import segment_interval
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
+from sqlwin.windows.session import Session
 from sqlwin.windows.stays import JoinStays
 
 HELD = "held"

@@ -34,7 +34,8 @@ from sqlwin.plan.properties.facts import Window, arriving, counts
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.polars_frames import PLACE, polars_schema, polars_type
 from sqlwin.windows import Unit
-from sqlwin.windows.group import CalendarWindow, Cumulate, Hop, Session, Whole
+from sqlwin.windows.group import CalendarWindow, Cumulate, Hop, Whole
+from sqlwin.windows.session import Session
 from sqlwin.windows.stays import Stay
 
 if TYPE_CHECKING:  # the operators that a query has not are not imported

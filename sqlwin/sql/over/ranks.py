@@ -31,7 +31,8 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import refuse_all
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Ending, Session, known_by_start
+from sqlwin.windows.group import Ending, known_by_start
+from sqlwin.windows.session import Session
 
 EDGES = ("window_start", "window_end")
 EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY total DESC)"

@@ -10,8 +10,8 @@ from sqlwin.operators.joins.sessions.operator import SessionJoin
 from sqlwin.operators.joins.sessions.sides import SessionSide
 from sqlwin.policies import Late, Policy
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import JoinWindow
+from sqlwin.windows.session import Session
 from tests.support.operators.joins import KINDS, LEFT, RIGHT, policies, residual
 
 

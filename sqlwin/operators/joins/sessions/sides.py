@@ -51,7 +51,7 @@ from sqlwin.schema import TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.stores.session_store import FROM, UNTIL, session_layout
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 REACHES = "__reaches"
 OWN_FROM, OWN_UNTIL = "__own_from", "__own_until"
