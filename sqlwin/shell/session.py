@@ -11,7 +11,7 @@ from typing import TextIO
 import polars as pl
 
 from sqlwin.errors import InputError
-from sqlwin.inference import inferred_from
+from sqlwin.inference.declared import inferred_from
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.statements import Script

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from sqlwin.plan.ir.nodes import Stream
-    from sqlwin.python_functions import UserFunction
+    from sqlwin.python_functions.function import UserFunction
     from sqlwin.runtime.checkpoint.snapshot import Snapshot
     from sqlwin.spark.dataframes.query import SparkQuery
     from sqlwin.spark.scripts import SparkScript

@@ -9,7 +9,7 @@ import pytest
 
 from sqlwin.cli import main
 from sqlwin.errors import InputError, QueryError
-from sqlwin.inference import inferred_from
+from sqlwin.inference.declared import inferred_from
 from sqlwin.plan.ir.statements import Script
 from sqlwin.running.engines import _Spark
 from sqlwin.running.progress import Progress

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Script
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.spark.dataframes.query import SparkQuery
 from sqlwin.spark.dataframes.schema import undeclared

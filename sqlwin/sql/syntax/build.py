@@ -16,7 +16,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, in_order, policies
 from sqlwin.sql.syntax.cql import as_stream, unwrapped
 from sqlwin.sql.syntax.leaves import Children, called, key_of, meta_span, named, word
