@@ -30,7 +30,6 @@ from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark, refuse_compiled
 from sqlwin.sql.expressions.dialect.json_aggregates import rewritten_calls
 from sqlwin.sql.expressions.engine import unreadable
 from sqlwin.sql.expressions.macros import expanded, with_columns
-from sqlwin.sql.expressions.misread import misread
 from sqlwin.sql.expressions.parts import over_columns, part_of
 from sqlwin.sql.expressions.places import place, word, word_range
 from sqlwin.sql.expressions.registered import mark_scalars
@@ -62,6 +61,8 @@ def parsed(run: ast.Run, into: type[Expr] | None = None) -> Expr:
     try:
         tree = sqlglot.parse_one(run.text, read=SqlwinSpark, into=into)
     except (ParseError, TokenError, *FOREIGN) as problem:
+        from sqlwin.sql.expressions.misread import misread  # by need
+
         raise misread(problem, run) from None
     if _ANY.search(run.text):
         from sqlwin.sql.expressions.quantified import over_elements  # by need
