@@ -83,7 +83,7 @@ def test_explain_starts_no_engine() -> None:
 
 def test_ten_rows_in_process_import_what_their_query_needs() -> None:
     found = imported(TEN_ROWS)
-    assert heavy(found) == ["polars", "pyarrow", "sqlglot", "lark", "msgspec", "numpy.ma"]
+    assert heavy(found) == ["polars", "pyarrow", "sqlglot", "lark", "numpy.ma"]
     assert own(found) <= RUN
 
 
