@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         RunError,
         SqlwinError,
     )
-    from sqlwin.python_functions import udf, udtf
+    from sqlwin.python_functions.declared import udf, udtf
     from sqlwin.runtime.rows.results import Results
 
 __version__ = "0.2.0"
@@ -64,8 +64,8 @@ _HOMES = {
     "Results": "sqlwin.runtime.rows.results",
     "aggregate": "sqlwin.aggregates.python",
     "over": "sqlwin.builder.over",
-    "udf": "sqlwin.python_functions",
-    "udtf": "sqlwin.python_functions",
+    "udf": "sqlwin.python_functions.declared",
+    "udtf": "sqlwin.python_functions.declared",
     **dict.fromkeys(_WINDOWS, "sqlwin.builder.windows"),
 }
 

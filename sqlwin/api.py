@@ -17,10 +17,10 @@ from sqlwin.builder.query import QueryBuilder
 from sqlwin.embedded.checkpoint.durable_store import DurableStore
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError
-from sqlwin.inference import inferred_from
+from sqlwin.inference.declared import inferred_from
 from sqlwin.interrupts import interruptions
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.runtime.connectors.function_sink import TakeBatch
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions, never, silent, warned

@@ -30,7 +30,7 @@ from sqlwin.embedded.output_buffer import fold
 from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.embedded.run import run
 from sqlwin.errors import InputError, SqlwinError
-from sqlwin.inference import inferred_from
+from sqlwin.inference.declared import inferred_from
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.statements import Query

@@ -24,10 +24,11 @@ RETAIN INTERVAL '1 hour'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from html import escape
 from typing import Literal
 
+from sqlwin.builder.clauses import OF_WINDOW, SelectClauses
 from sqlwin.builder.emission import emission, expiry, retained
 from sqlwin.builder.joins import How, Within, both, joined
 from sqlwin.builder.over import first_rows
@@ -35,11 +36,9 @@ from sqlwin.builder.text import (
     Columns,
     Duration,
     all_of,
-    clause,
     column,
     duration,
     expression,
-    listed,
     name,
     named_items,
 )
@@ -48,38 +47,15 @@ from sqlwin.errors import InputError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Script
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.runtime.lowering.explained import explain_script
 from sqlwin.runtime.rows.results import PlanText
 from sqlwin.sql import script
 
-EDGES = ("`window_start`", "`window_end`")
-OF_WINDOW = ""
-"""In a list of items: the window's columns, of the window that the query has in the end."""
-
 
 @dataclass(frozen=True)
-class QueryBuilder:
-    """One SELECT that is being built; every method gives a new one.
-
-    source: what stands in FROM, without its window. time: its column of event time. declared,
-    static: the streams and static tables that are read, by name. items, group: with their names
-    where they have one. policies: EMIT, RETAIN and so on, by their first word. joined: the source
-    is a join.
-    """
-
-    source: str
-    time: str | None = None
-    declared: Mapping[str, Stream] = field(default_factory=dict)
-    static: Mapping[str, Stream] = field(default_factory=dict)
-    sliced: Window | None = None
-    called: str | None = None
-    group: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
-    once: bool = False
-    clauses: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    policies: tuple[tuple[str, str], ...] = ()
-    joined: bool = False
+class QueryBuilder(SelectClauses):
+    """One SELECT that is being built; every method gives a new one."""
 
     # --- FROM ---
 
@@ -127,11 +103,6 @@ class QueryBuilder:
     def _below(self) -> QueryBuilder:
         time = None if self.items or self.sliced else self.time
         return QueryBuilder(f"({self.sql()})", time, self.declared, self.static)
-
-    @property
-    def _bare(self) -> bool:
-        """Whether it is what it reads, without a clause."""
-        return not (self.group or self.items or self.once or self.clauses or self.policies)
 
     def _subquery(self) -> QueryBuilder:
         if self.called is None:
@@ -224,18 +195,6 @@ class QueryBuilder:
 
     # --- what it means ---
 
-    def sql(self) -> str:
-        """The SELECT."""
-        items = listed(self._listed()) if self.items else "*"
-        lines = [f"SELECT {'DISTINCT ' if self.once else ''}{items}", f"FROM {self.relation()}"]
-        clauses = dict(self.clauses)
-        lines += clause("WHERE", clauses)
-        group = self._group()
-        lines += [f"GROUP BY {listed(group)}"] if group else []
-        lines += [*clause("HAVING", clauses), *clause("QUALIFY", clauses)]
-        lines += clauses.get("LIMIT", ())
-        return "\n".join([*lines, *(text for _, text in self.policies)])
-
     def script(
         self,
         params: Mapping[str, str] | None = None,
@@ -253,12 +212,6 @@ class QueryBuilder:
         """Its plan as text."""
         return PlanText(explain_script(self.script(params)))
 
-    def relation(self, as_of: str | None = None) -> str:
-        """What stands in FROM, with its window and its name."""
-        text = self.source if self.sliced is None else self.sliced.of(self.source, self.time)
-        text += "" if as_of is None else f" FOR SYSTEM_TIME AS OF {column(as_of)}"
-        return text if self.called is None else f"{text} AS {name(self.called)}"
-
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.sql())}</pre>{self.explain()._repr_html_()}"
 
@@ -270,22 +223,6 @@ class QueryBuilder:
 
     def _policy(self, word: str, text: str) -> QueryBuilder:
         return replace(self, policies=tuple({**dict(self.policies), word: text}.items()))
-
-    def _listed(self) -> list[str]:
-        """What is selected, with the columns of the window in their place."""
-        edges = () if self.sliced is None else (*self._partition(), *EDGES)
-        fresh = [edge for edge in edges if edge not in self.items]
-        return [each for item in self.items for each in (fresh if item == OF_WINDOW else [item])]
-
-    def _group(self) -> tuple[str, ...]:
-        """The keys, and the window's edges where it is a key."""
-        if self.sliced is None or not self.sliced.grouped or OF_WINDOW not in self.items:
-            return self.group
-        return tuple(dict.fromkeys((*self.group, *self._partition(), *EDGES)))
-
-    def _partition(self) -> tuple[str, ...]:
-        """Of the window, where no other keys are given."""
-        return () if self.sliced is None or self.group else self.sliced.partition
 
 
 def source(called: str, stream: Stream, static: bool = False) -> QueryBuilder:

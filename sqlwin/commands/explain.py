@@ -36,7 +36,7 @@ def _analyzed(parsed: Script, arguments: argparse.Namespace) -> str:
     """Each query is run, one after the other."""
     from sqlwin.running.analysis import analyzed
     from sqlwin.running.engines import engine
-    from sqlwin.running.screen import Progress
+    from sqlwin.running.progress import Progress
 
     progress = Progress(sys.stderr)
     run = engine(arguments.engine, progress)

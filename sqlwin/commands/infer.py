@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from sqlwin.inference import infer, with_time
+from sqlwin.inference.event_time import with_time
+from sqlwin.inference.infer import infer
 from sqlwin.sql.sources.files import name_of
 
 

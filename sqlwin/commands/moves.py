@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlwin.embedded.checkpoint import moves as embedded
 from sqlwin.embedded.checkpoint import reader as checkpoint_reader
 from sqlwin.errors import InputError
-from sqlwin.running.screen import Progress
+from sqlwin.running.progress import Progress
 
 MOVES = ("export", "import_", "repartition")
 QUESTIONS = ("key", "since", "to", "store", "sql", "batch")
@@ -48,11 +48,11 @@ def _export(progress: Progress, path: Path, file: Path) -> None:
         embedded.export_checkpoint(path, file)
         return
     _check_sparks(path)
-    from sqlwin.spark.checkpoint import moves as on_spark
+    from sqlwin.spark.checkpoint.exporting import export_checkpoint
     from sqlwin.spark.session.local import local_session
 
     progress.starting("Spark")
-    on_spark.export_checkpoint(local_session(), path, file)
+    export_checkpoint(local_session(), path, file)
 
 
 def _import(progress: Progress, arguments: argparse.Namespace) -> None:
@@ -61,11 +61,11 @@ def _import(progress: Progress, arguments: argparse.Namespace) -> None:
             raise InputError("a checkpoint in process has no buckets and no partitions")
         embedded.import_checkpoint(arguments.import_, arguments.file)
         return
-    from sqlwin.spark.checkpoint import moves as on_spark
+    from sqlwin.spark.checkpoint.importing import import_checkpoint
     from sqlwin.spark.session.local import local_session
 
     progress.starting("Spark")
-    on_spark.import_checkpoint(
+    import_checkpoint(
         local_session(),
         arguments.import_,
         arguments.file,
@@ -79,12 +79,12 @@ def _repartition(progress: Progress, arguments: argparse.Namespace) -> None:
     if checkpoint_reader.is_checkpoint(path):
         raise InputError(f"{path} is a checkpoint in process, which has no buckets")
     _check_sparks(path)
-    from sqlwin.spark.checkpoint import moves as on_spark
+    from sqlwin.spark.checkpoint.repartitioning import repartition
     from sqlwin.spark.session.local import local_session
 
     progress.starting("Spark")
     number = arguments.repartition
-    before = on_spark.repartition(local_session(), path, number, arguments.partitions)
+    before = repartition(local_session(), path, number, arguments.partitions)
     progress.stopped(f"{path} has {number} buckets; as it was before it is in {before}")
 
 

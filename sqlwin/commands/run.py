@@ -18,7 +18,8 @@ from sqlwin.plan.options.settings import FIXED, SPARK
 from sqlwin.running.analysis import explained
 from sqlwin.running.engines import engine
 from sqlwin.running.metrics_outlet import metrics_outlet
-from sqlwin.running.screen import JsonProgress, Progress, screen
+from sqlwin.running.progress import JsonProgress, Progress
+from sqlwin.running.screen import screen
 from sqlwin.runtime.connectors.metrics import OnMetrics
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.rows.malformed import limit

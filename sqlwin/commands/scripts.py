@@ -29,7 +29,7 @@ def _infer(base: Path) -> Callable[[str, str], Stream]:
     """As `inferred_from`, which is imported when a script names a file."""
 
     def stream(path: str, name: str) -> Stream:
-        from sqlwin.inference import inferred_from
+        from sqlwin.inference.declared import inferred_from
 
         return inferred_from(base)(path, name)
 

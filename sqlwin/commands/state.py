@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from sqlwin.commands.moves import move, moves
 from sqlwin.errors import InputError
-from sqlwin.running.screen import Progress, screen
+from sqlwin.running.progress import Progress
+from sqlwin.running.screen import screen
 from sqlwin.runtime.checkpoint.snapshot import Snapshot
 from sqlwin.runtime.inputs.admission import MESSAGES
 

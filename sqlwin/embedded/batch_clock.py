@@ -19,7 +19,7 @@ import json
 from sqlwin.embedded.checkpoint.query_position import transaction
 from sqlwin.errors import StateError
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.runtime.checkpoint.task_state import parsed
+from sqlwin.runtime.checkpoint.versions import parsed
 from sqlwin.state.blobs.sqlite_file import TO_DO
 from sqlwin.state.contract import Blobs
 

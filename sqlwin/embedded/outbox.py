@@ -23,7 +23,7 @@ import uuid
 
 import polars as pl
 
-from sqlwin.runtime.checkpoint.task_state import check_version, parsed
+from sqlwin.runtime.checkpoint.versions import check_version, parsed
 from sqlwin.runtime.connectors.outlets import Outlet
 from sqlwin.state.contract import Blobs
 

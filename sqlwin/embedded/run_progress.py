@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any
 
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.runtime.checkpoint.task_state import check_version, parsed
+from sqlwin.runtime.checkpoint.versions import check_version, parsed
 from sqlwin.runtime.files.ends import UNKNOWN, End
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.state.blobs.blobs import SqliteBlobs

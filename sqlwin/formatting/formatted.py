@@ -12,9 +12,10 @@ EMIT FINAL
 from __future__ import annotations
 
 from sqlwin.errors import SqlwinError
+from sqlwin.formatting.comments import COMMENT
 from sqlwin.formatting.document import render
 from sqlwin.formatting.expression_words import written
-from sqlwin.formatting.layout import COMMENT, Layout
+from sqlwin.formatting.layout import Layout
 from sqlwin.sql.syntax.parsing.concrete import concrete, leaves
 
 WIDTH = 100

@@ -6,17 +6,16 @@ a token or on lines of its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from sqlwin.formatting import pipes
-from sqlwin.formatting.document import BLANK, HARD, LINE, SOFT, Doc, Group, Line, Nest
+from sqlwin.formatting.comments import gap
+from sqlwin.formatting.document import HARD, LINE, SOFT, Doc, Group, Line, Nest
 from sqlwin.formatting.expression_words import OF_ITS_OWN, Words, capitals, keywords
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.syntax.parsing.concrete import KEY, PIVOTED, Branch, Leaf, leaves
 
 Node = Leaf | Branch
-COMMENT = re.compile(r"--[^\n]*|/\*(?!\+).*?\*/", re.DOTALL)
 BREAKS = frozenset(["AND", "OR", "WHEN", "ELSE"])
 TIGHT_BEFORE, TIGHT_AFTER = frozenset(",;)]."), frozenset("([.")
 Before = Line | str | None
@@ -183,33 +182,8 @@ class Layout:
         return " " if apart else ""
 
     def _gap(self, until: int, planned: Line | str, top: bool = False) -> Doc:
-        """Comments since the last token, and what was planned. top: blank lines stay, as one."""
-        at = 0 if self.last is None else self.last.end
-        made: list[Doc] = []
-        ended: Line | None = None
-        for comment in COMMENT.finditer(self.source, at, until):
-            above = self.source[at : comment.start()]
-            begins = self.last is None and not made
-            if "\n" in above and not begins:
-                made.append(BLANK if top and above.count("\n") > 1 else HARD)
-            elif not begins:
-                made.append(" ")
-            made.append(comment[0].rstrip())
-            at = comment.end()
-            ended = HARD if comment[0].startswith("--") or "\n" in above else None
-        rest = self.source[at:until]
-        lines = rest.count("\n")
-        if until == len(self.source) and not made:
-            return ""
-        if until == len(self.source):
-            return made
-        if top and planned is HARD and lines > 1:
-            return [*made, BLANK]
-        if ended is not None or (made and self.last is None):
-            return [*made, BLANK if top and lines > 1 else HARD]
-        if made and planned == "":
-            return [*made, " "]
-        return [*made, planned]
+        after = None if self.last is None else self.last.end
+        return gap(self.source, after, until, planned, top)
 
 
 Rule = Callable[[Layout, Sequence[Node], Before], Doc]

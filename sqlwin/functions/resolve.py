@@ -14,7 +14,6 @@ from itertools import permutations
 
 import pyarrow as pa
 
-from sqlwin.functions.advice import instead
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.core.entry import Call, Function, Overload
 from sqlwin.functions.core.guards import guarded, is_null
@@ -192,6 +191,8 @@ def signatures(function: Function) -> list[str]:
 
 
 def _not_taken(function: Function, arguments: Sequence[Argument]) -> Refused:
+    from sqlwin.functions.advice import instead  # by need
+
     given = ", ".join(
         name(arg.type).upper() if isinstance(arg, Typed) else "a lambda" for arg in arguments
     )

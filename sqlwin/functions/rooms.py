@@ -5,7 +5,7 @@ regular expressions. `NAMES` has the functions of each module in every spelling;
 functions of other modules for which it has overloads. A test compares both with the modules.
 
 >>> modules_of("upper")
-('texts.basics',)
+('texts.case',)
 >>> modules_of("reverse")
 ('texts.basics', 'nested.arrays')
 """
@@ -58,10 +58,12 @@ NAMES = {
         degrees, radians, cot, sec, csc, asinh, acosh, atanh, atan2, e, pi, sign, signum,
         factorial, bin, conv, width_bucket
     """,
+    "texts.case": """
+        upper, ucase, lower, lcase, initcap
+    """,
     "texts.basics": """
-        upper, ucase, lower, lcase, initcap, concat, ||, concat_ws, length, len, char_length,
-        character_length, octet_length, bit_length, reverse, ascii, chr, char, elt, quote,
-        collate, collation
+        concat, ||, concat_ws, length, len, char_length, character_length, octet_length,
+        bit_length, reverse, ascii, chr, char, elt, quote, collate, collation
     """,
     "texts.parts": """
         substring, substr, left, right, replace, translate, overlay, split_part, substring_index

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from sqlwin.live.figures import Figures
 from sqlwin.live.view import view
-from sqlwin.running.screen import Progress
+from sqlwin.running.progress import Progress
 from sqlwin.runtime.connectors.metrics import OnMetrics, QueryMetrics
 from sqlwin.runtime.connectors.progress import Batch, Summary
 

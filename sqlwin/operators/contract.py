@@ -12,7 +12,7 @@ each `+U` stands directly below the `-U` it replaces.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -20,8 +20,10 @@ from sqlwin.instants import END, START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.state.contract import Store
-from sqlwin.state.ttl.join_entries import JoinTtlEntries
-from sqlwin.state.ttl.lifetimes import Lifetimes
+
+if TYPE_CHECKING:  # what has no TTL imports nothing of it
+    from sqlwin.state.ttl.join_entries import JoinTtlEntries
+    from sqlwin.state.ttl.lifetimes import Lifetimes
 
 
 @dataclass

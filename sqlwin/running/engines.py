@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Script
-from sqlwin.running.screen import Progress
+from sqlwin.running.progress import Progress
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.connectors.progress import Summary
 

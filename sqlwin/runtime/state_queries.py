@@ -33,7 +33,6 @@ import polars as pl
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.base import JoinBase
 from sqlwin.operators.state_queries import EDGES as JOINED
 from sqlwin.operators.state_queries import (
     SIDE,
@@ -98,6 +97,8 @@ class StateQueries:
             return None if key is None else self.keyed(key)
         if self._join is None:
             raise QueryError("join_keys are of joins, and the query joins nothing")
+        from sqlwin.operators.joins.base import JoinBase  # by need
+
         operator = self.operator
         assert isinstance(operator, JoinBase)
         equal = list(operator.equal)

@@ -30,7 +30,6 @@ import pyarrow as pa
 from sqlwin.functions.core.vectors import PREFIX, computing, create
 from sqlwin.sandbox.bounds import MACROS
 from sqlwin.sandbox.locked import AS_WRITTEN, MEMORY, locked
-from sqlwin.sandbox.reasons import reason
 
 if TYPE_CHECKING:
     import duckdb
@@ -124,12 +123,16 @@ def _named(failure: Exception) -> str:
 
 
 def _keep(at: pa.Array, error: str) -> None:
+    from sqlwin.sandbox.reasons import reason  # by need
+
     for number in at.to_pylist():
         _local.reasons.setdefault(number, reason(error))
 
 
 def _error(at: pa.Array, messages: pa.Array) -> pa.Array:
     """DuckDB's: NULL where there is no message."""
+    from sqlwin.sandbox.reasons import reason  # by need
+
     for message, number in zip(messages, at, strict=True):
         if message.is_valid:
             _local.reasons.setdefault(number.as_py(), reason(f"Invalid Input Error: {message}"))

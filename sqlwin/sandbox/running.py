@@ -20,7 +20,6 @@ from sqlwin.sandbox.bounds import rows_at_once
 from sqlwin.sandbox.clock import watched
 from sqlwin.sandbox.compiled import run_compiled
 from sqlwin.sandbox.locked import know, running
-from sqlwin.sandbox.reasons import reason
 from sqlwin.sandbox.tree import VALUES, calls
 
 if TYPE_CHECKING:
@@ -90,6 +89,8 @@ def _run(
             made = run_compiled(con, query, rows) if few else None
             return _planned_anew(con, rows, query, at_once, bounded) if made is None else made
     except (duckdb.Error, OSError, pa.ArrowException) as failure:
+        from sqlwin.sandbox.reasons import reason  # by need
+
         raise Failed(reason(str(failure))) from None
 
 

@@ -12,7 +12,8 @@ from difflib import get_close_matches
 import polars as pl
 
 from sqlwin.errors import InputError
-from sqlwin.inference import infer, with_time
+from sqlwin.inference.event_time import with_time
+from sqlwin.inference.infer import infer
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import Schema, type_name
 from sqlwin.shell.session import ENGINES, FORMATS, Left, Session

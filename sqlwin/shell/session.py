@@ -11,13 +11,14 @@ from typing import TextIO
 import polars as pl
 
 from sqlwin.errors import InputError
-from sqlwin.inference import inferred_from
+from sqlwin.inference.declared import inferred_from
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.statements import Script
 from sqlwin.running.analysis import explained
 from sqlwin.running.engines import Run, engine
-from sqlwin.running.screen import Progress, Show, screen
+from sqlwin.running.progress import Progress
+from sqlwin.running.screen import Show, screen
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.shell.declared import Declarations, declares
 from sqlwin.shell.looking import checked, final, look

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from sqlwin.errors import SqlwinError
-from sqlwin.inference import infer
+from sqlwin.inference.infer import infer
 from sqlwin.plan.explain.functions import names
 from sqlwin.schema import type_names
 from sqlwin.shell.declared import Declarations, Declared

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from sqlwin.plan.ir.nodes import Stream
-    from sqlwin.python_functions import UserFunction
+    from sqlwin.python_functions.function import UserFunction
     from sqlwin.runtime.checkpoint.snapshot import Snapshot
     from sqlwin.spark.dataframes.query import SparkQuery
     from sqlwin.spark.scripts import SparkScript
@@ -75,7 +75,7 @@ def query(
     """
     # Spark starts several Python processes that load this package and need little of
     # it, so what is needed is imported here.
-    from sqlwin.spark.dataframes.query import bound_over, query_over
+    from sqlwin.spark.dataframes.binding import bound_over, query_over
     from sqlwin.spark.scripts import SparkScript
     from sqlwin.spark.session.connect import refuse_connect
     from sqlwin.sql import script

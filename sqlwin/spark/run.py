@@ -14,7 +14,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -35,12 +35,10 @@ from sqlwin.runtime.files.incomplete_lines import IncompleteLines
 from sqlwin.runtime.rows.malformed import Malformed
 from sqlwin.spark.awaiting import jvm_failures, patiently
 from sqlwin.spark.checkpoint.folder import Folder
-from sqlwin.spark.checkpoint.imports import batches_before
 from sqlwin.spark.checkpoint.lock import checkpoint_locked
 from sqlwin.spark.checkpoint.manifest import as_checkpointed
-from sqlwin.spark.checkpoint.progress import After, after, leave, number_of
+from sqlwin.spark.foreach_batch import delivered
 from sqlwin.spark.session.local import activated, configured, local_session
-from sqlwin.spark.sinks.collected import collected
 from sqlwin.spark.sinks.delivery import Delivery, OnBatch
 from sqlwin.spark.sinks.observed import observed
 from sqlwin.spark.sources.listing import located_in, reading_after, unread
@@ -48,7 +46,6 @@ from sqlwin.spark.sources.source import BATCH_BYTES, FORMAT, ScriptSource, Setti
 from sqlwin.spark.stages.bucket import BucketProcessor
 from sqlwin.spark.stages.program import Program
 from sqlwin.spark.stages.row_kinds import COLUMNS
-from sqlwin.spark.stages.wire import Done
 
 TRIGGER = "500 milliseconds"
 SHUFFLE = "spark.sql.shuffle.partitions"
@@ -189,53 +186,6 @@ def bucketed(packed: DataFrame, program: Program) -> DataFrame:
         grouped = packed.groupBy("query", "bucket")
         packed = grouped.transformWithStateInPandas(processor, COLUMNS, "append", "none")
     return packed
-
-
-def delivered(
-    program: Program, on_batch: OnBatch, folder: Folder | None = None
-) -> Callable[[DataFrame, int], None]:
-    """What foreachBatch runs. folder: where a batch leaves what the next one needs to know.
-
-    Spark counts batches from 0, offsets from 1: a batch has the number of its end. Those of a
-    checkpoint that was imported go on from the batches before.
-    """
-    before = 0 if folder is None else batches_before(folder)
-
-    def deliver(frame: DataFrame, number: int) -> None:
-        number += before
-        left = After() if folder is None else after(folder, number)
-        results = {
-            query: replace(what, before=_watermarks(program, query, left))
-            for query, what in collected(program, frame).items()
-        }
-        on_batch(number + 1, results)
-        if folder is not None:
-            done = [each for what in results.values() for each in what.done]
-            leave(folder, number + 1, _left(program, left, done))
-
-    return deliver
-
-
-def _left(program: Program, before: After, done: Iterable[Done]) -> After:
-    """Watermarks after a batch; a query it did not touch keeps its own."""
-    watermarks, deadlines = dict(before.watermarks), []
-    for each in done:
-        for stream, watermark in each.watermarks.items():
-            first = program.lowered[each.stage].readers(stream)[0]
-            watermarks[number_of(each.stage, first)] = watermark
-        deadlines += [each.deadline] if each.deadline is not None else []
-    return After(watermarks, min(deadlines, default=None))
-
-
-def _watermarks(program: Program, query: int, left: After) -> dict[str, int]:
-    """Of the streams of a query, as a batch left them."""
-    found: dict[str, int] = {}
-    for stage in program.stages(query):
-        for name in program.lowered[stage].streams:
-            first = program.lowered[stage].readers(name)[0]
-            known = left.watermarks.get(number_of(stage, first))
-            found |= {} if known is None else {name: known}
-    return found
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 from pyspark.sql import SparkSession
 
-from sqlwin.inference import inferred_from
+from sqlwin.inference.declared import inferred_from
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Script

@@ -10,7 +10,7 @@ from sqlwin.functions.core.session_zone import of_a_script
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.statements import Script
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.expressions.registered import checked
 from sqlwin.sql.sources.files import Infer, NamedFiles

@@ -12,7 +12,7 @@ from sqlwin.plan.ir.statements import Query, Script, Sink, Statement
 from sqlwin.plan.properties.facts import functions_of, operator_of, plans_of, window_policy
 from sqlwin.plan.rules.optimizer import optimize
 from sqlwin.plan.stages import staged
-from sqlwin.python_functions import PythonFunction, UserFunction, calls
+from sqlwin.python_functions.function import PythonFunction, UserFunction, calls
 from sqlwin.sql.expressions.volatile import refuse_clock, refuse_two_readings, refuse_two_times
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.select.results import into, named_results, refuse_changes

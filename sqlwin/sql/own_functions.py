@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwin.python_functions import PythonFunction, UserFunction
+from sqlwin.python_functions.function import PythonFunction, UserFunction
 from sqlwin.schema import type_name
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.text import ast

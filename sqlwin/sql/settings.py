@@ -11,7 +11,7 @@ from sqlwin.plan.options.ttl_options import ALIASES, OPTIONS, STATE, options
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.syntax.hints.calls import JOIN_WINDOW, sized
-from sqlwin.sql.syntax.statements.declarations import SESSION_ZONE
+from sqlwin.sql.syntax.statements.inspection import SESSION_ZONE
 from sqlwin.sql.text import ast
 
 ZONE = "window.time-zone"

@@ -21,8 +21,9 @@ from sqlwin.plan.ir.statements import (
 from sqlwin.schema import Schema
 from sqlwin.sql.binding import Binding
 from sqlwin.sql.expressions import macros
+from sqlwin.sql.expressions.places import place, word
 from sqlwin.sql.expressions.registered import is_built_in
-from sqlwin.sql.expressions.scalars import parsed, place, word
+from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.relations.rank_bounds import OpenTop
 from sqlwin.sql.relations.relation import nearest
 from sqlwin.sql.select.select import bind_select

@@ -10,7 +10,7 @@ from sqlwin.embedded.query import EmbeddedQuery
 from sqlwin.errors import InputError, QueryError, RunError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.statements import Script
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.testing.cells import Table, of_arrow
 from sqlwin.testing.feeds import rows
 from sqlwin.testing.golden import START_OF_CLOCK, Golden, Step

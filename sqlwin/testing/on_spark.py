@@ -22,7 +22,7 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Query, Script
 from sqlwin.plan.properties.facts import plans_of, sources_of
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.runtime.lowering.explained import explain
 from sqlwin.runtime.lowering.lower import lower

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sqlwin.errors import InputError
 from sqlwin.plan.ir.statements import Query, Script
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.sql import script
 from sqlwin.testing.golden import Golden
 

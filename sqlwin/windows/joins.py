@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 
 @dataclass(frozen=True)

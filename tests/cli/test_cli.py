@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
-from sqlwin.running.screen import Progress
+from sqlwin.running.progress import Progress
 
 DECLARED = """
 CREATE STREAM orders (

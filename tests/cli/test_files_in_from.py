@@ -10,7 +10,7 @@ import pytest
 import sqlwin
 from sqlwin.cli import main
 from sqlwin.errors import QueryError
-from sqlwin.inference import inferred_from
+from sqlwin.inference.declared import inferred_from
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.sql import script
 

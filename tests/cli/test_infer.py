@@ -12,7 +12,7 @@ import pytest
 
 import sqlwin
 from sqlwin.cli import main
-from sqlwin.inference import Inferred
+from sqlwin.inference.inferred import Inferred
 from sqlwin.shell.words import keywords
 from sqlwin.sql import script
 from sqlwin.sql.sources.files import name_of

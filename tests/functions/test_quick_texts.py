@@ -12,7 +12,7 @@ import pytest
 
 from sqlwin.functions.casts.nested import _printed
 from sqlwin.functions.texts import hashes, parts, urls
-from sqlwin.functions.texts.basics import capitalized, initcap
+from sqlwin.functions.texts.case import capitalized, initcap
 from tests.functions.evaluating import values
 
 DRAW = random.Random(1)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlwin.aggregates.python import aggregate
-from sqlwin.python_functions import udf, udtf
+from sqlwin.python_functions.declared import udf, udtf
 
 
 def _net(gross: float | None, rate: float) -> float | None:

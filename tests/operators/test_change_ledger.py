@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from sqlwin.instants import END, START
-from sqlwin.operators.emitter.change_ledger import CHANGES, VOID
+from sqlwin.operators.joins.changes.pending import CHANGES, VOID
 from sqlwin.policies import Early, Late
 from tests.support.operators.driving import emissions
 from tests.support.operators.joins import LEFT, RIGHT, Joined, join, rows_of, window

@@ -9,8 +9,8 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.joins.counted_sessions import CountedSessionJoin
-from sqlwin.operators.joins.session_joins import SessionJoin
+from sqlwin.operators.joins.sessions.counted import CountedSessionJoin
+from sqlwin.operators.joins.sessions.operator import SessionJoin
 from tests.reference.joins import join_sides as defined
 from tests.reference.joins.session_joins import ReferenceCountedSessions
 from tests.support.operators.driving import records

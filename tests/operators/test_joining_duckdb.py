@@ -8,7 +8,7 @@ import duckdb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.joins.asof import AsOfJoin
+from sqlwin.operators.joins.asof.operator import AsOfJoin
 from sqlwin.windows import Unit
 from sqlwin.windows.joins import AsOf, JoinWindow
 from tests.support.operators.joins import KINDS, Step, join, steps, windows

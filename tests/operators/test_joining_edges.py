@@ -9,7 +9,8 @@ import pytest
 
 from sqlwin.instants import END, MINUTE, SECOND, START, parse_instant
 from sqlwin.operators.joins.operator import WindowJoin
-from sqlwin.operators.joins.sides import POS, Side
+from sqlwin.operators.joins.schema import POS
+from sqlwin.operators.joins.sides import Side
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import PART, ROW_KEY, SEQ, TS
 from sqlwin.windows import Unit

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwin.instants import START
-from sqlwin.operators.joins.ordered import OrderedJoin
+from sqlwin.operators.joins.ordered.operator import OrderedJoin
 from tests.support.operators.driving import records
 from tests.support.operators.joins import Joined, Step, steps
 from tests.support.operators.ordered_joins import Changes, crowded, ordered_joins, specified

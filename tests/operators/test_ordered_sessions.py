@@ -13,7 +13,7 @@ from sqlwin.operators.sessions.operator import SessionAggregator
 from sqlwin.operators.sessions.ordered import OrderedSessions
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.reference.definitions.groups import Groups
 from tests.reference.definitions.window import Definition
 from tests.reference.operator import ReferenceOperator

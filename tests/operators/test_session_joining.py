@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwin.operators.joins.session_joins import SessionJoin
+from sqlwin.operators.joins.sessions.operator import SessionJoin
 from sqlwin.policies import Early, Late
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.support.operators.driving import emissions, records
 from tests.support.operators.joining import agree
 from tests.support.operators.joins import LEFT, RIGHT, Joined, Step, rows_of, specified, steps

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import SECOND
 from sqlwin.policies import Early, Late
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.support.operators.sessions import WINDOWS, Emission, Fed, plan, row
 
 Out = dict[tuple[Any, ...], tuple[Any, ...]]

@@ -9,7 +9,7 @@ from sqlwin.plan.properties.facts import bucket_keys
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.schema import TS
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.reference.kernels.sessions import sessions_of, spans_of
 from tests.support.operators.sessions import Fed, plan, row, session
 

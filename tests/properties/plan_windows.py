@@ -21,7 +21,8 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.schema import Order
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude, Frame
-from sqlwin.windows.group import Aligned, Calendar, CalendarWindow, Cumulate, Hop, Session, Whole
+from sqlwin.windows.group import Aligned, Calendar, CalendarWindow, Cumulate, Hop, Whole
+from sqlwin.windows.session import Session
 from tests.properties.features import has
 from tests.properties.plan_calls import aggregates
 from tests.properties.plan_policies import counted, discarding, policies, rankings

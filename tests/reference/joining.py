@@ -29,8 +29,8 @@ from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
+from sqlwin.windows.session import Session
 from sqlwin.windows.stays import JoinStays
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.joins import join_sides

@@ -50,7 +50,8 @@ from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Reach
-from sqlwin.windows.group import Ending, Session, Whole
+from sqlwin.windows.group import Ending, Whole
+from sqlwin.windows.session import Session
 from sqlwin.windows.stays import Stay
 from tests.reference.cutting import admission, carried, columns, condition, pairs, until
 from tests.reference.definitions.at_once import ReferenceAtOnce

@@ -9,10 +9,10 @@ import pytest
 
 from sqlwin.cli import main
 from sqlwin.errors import InputError, QueryError
-from sqlwin.inference import inferred_from
+from sqlwin.inference.declared import inferred_from
 from sqlwin.plan.ir.statements import Script
 from sqlwin.running.engines import _Spark
-from sqlwin.running.screen import Progress
+from sqlwin.running.progress import Progress
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.shell import words
 from sqlwin.shell.declared import Declarations

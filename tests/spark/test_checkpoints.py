@@ -22,8 +22,8 @@ from sqlwin.spark.checkpoint.folder import Folder
 from sqlwin.spark.checkpoint.manifest import MANIFEST, SOURCE_TEXT, as_checkpointed
 from sqlwin.spark.checkpoint.progress import After, leave
 from sqlwin.spark.sources.offsets import Offset
-from sqlwin.spark.stages.bucket import StateBlobs
 from sqlwin.spark.stages.program import Program
+from sqlwin.spark.stages.state_blobs import StateBlobs
 from sqlwin.sql import script
 
 TEXT = """

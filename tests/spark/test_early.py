@@ -107,7 +107,7 @@ def imported(module: str) -> set[str]:
     ("module", "most"),
     [
         ("sqlwin.spark.sources.source", 5),
-        ("sqlwin.spark.sources.reader", 228),
+        ("sqlwin.spark.sources.reader", 216),
         ("sqlwin.spark.stages.bucket", 200),
     ],
 )

@@ -14,9 +14,11 @@ from sqlwin.embedded.run import run as run_embedded
 from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.runtime.files.lock import locked
-from sqlwin.spark.checkpoint import moves
+from sqlwin.spark.checkpoint.exporting import export_checkpoint
 from sqlwin.spark.checkpoint.folder import Folder
+from sqlwin.spark.checkpoint.importing import import_checkpoint
 from sqlwin.spark.checkpoint.imports import note
+from sqlwin.spark.checkpoint.repartitioning import repartition
 from sqlwin.spark.run import run
 from tests.support.runtime.moves import Moved, question
 
@@ -38,15 +40,15 @@ def test_there_and_back_and_in_other_buckets(
     run_embedded(moved.script, RunOptions(tmp_path, tmp_path / "one"))
     embedded.export_checkpoint(tmp_path / "one", tmp_path / "first")
     shutil.rmtree(tmp_path / "one")
-    moves.import_checkpoint(spark, tmp_path / "first", tmp_path / "two", buckets=3, partitions=2)
+    import_checkpoint(spark, tmp_path / "first", tmp_path / "two", buckets=3, partitions=2)
     moved.land()
     run(moved.script, RunOptions(tmp_path, tmp_path / "two"), spark)
-    before = moves.repartition(spark, tmp_path / "two", 2)
+    before = repartition(spark, tmp_path / "two", 2)
     assert before == tmp_path / "two.before"
     shutil.rmtree(before)
     moved.land()
     run(moved.script, RunOptions(tmp_path, tmp_path / "two"), spark)
-    moves.export_checkpoint(spark, tmp_path / "two", tmp_path / "second")
+    export_checkpoint(spark, tmp_path / "two", tmp_path / "second")
     shutil.rmtree(tmp_path / "two")
     embedded.import_checkpoint(tmp_path / "second", tmp_path / "three")
     moved.land()
@@ -61,19 +63,19 @@ def test_what_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     run_embedded(moved.script, RunOptions(tmp_path, tmp_path / "one"))
     embedded.export_checkpoint(tmp_path / "one", tmp_path / "x")
     with pytest.raises(InputError, match="is there already; an import makes a new folder"):
-        moves.import_checkpoint(spark, tmp_path / "x", tmp_path / "one")
+        import_checkpoint(spark, tmp_path / "x", tmp_path / "one")
     note(Folder(str(tmp_path / "two" / "sqlwin")), 3, done=False)
     with pytest.raises(StateError, match=r"the import into .*/two did not end: delete that folder"):
         run(moved.script, RunOptions(tmp_path, tmp_path / "two"), spark)
     shutil.rmtree(tmp_path / "two")
-    moves.import_checkpoint(spark, tmp_path / "x", tmp_path / "two")
+    import_checkpoint(spark, tmp_path / "x", tmp_path / "two")
     (tmp_path / "two" / "spark" / "offsets" / "1").write_text("begun")
     with pytest.raises(InputError, match="batch 3 has begun and is not committed, so sinks may"):
-        moves.export_checkpoint(spark, tmp_path / "two", tmp_path / "y")
+        export_checkpoint(spark, tmp_path / "two", tmp_path / "y")
     (tmp_path / "two" / "spark" / "offsets" / "1").unlink()
     shutil.rmtree(tmp_path / "two" / "sqlwin" / "listing")
     with pytest.raises(InputError, match="of a query over DataFrames, the positions of whose"):
-        moves.export_checkpoint(spark, tmp_path / "two", tmp_path / "y")
+        export_checkpoint(spark, tmp_path / "two", tmp_path / "y")
     assert not (tmp_path / "y").exists()
 
 
@@ -87,9 +89,9 @@ def test_queries_that_have_read_to_different_places(tmp_path: Path, spark: Spark
     run_embedded(moved.script, options)  # the first query's batch alone
     embedded.export_checkpoint(tmp_path / "one", tmp_path / "x")
     with pytest.raises(InputError, match="the queries have read s to different places"):
-        moves.import_checkpoint(spark, tmp_path / "x", tmp_path / "two")
+        import_checkpoint(spark, tmp_path / "x", tmp_path / "two")
     with pytest.raises(InputError, match="has 1 bucket and 1 partition at least"):
-        moves.import_checkpoint(spark, tmp_path / "x", tmp_path / "two", buckets=0)
+        import_checkpoint(spark, tmp_path / "x", tmp_path / "two", buckets=0)
     embedded.import_checkpoint(tmp_path / "x", tmp_path / "two")
     run_embedded(moved.script, RunOptions(tmp_path, tmp_path / "two", drain=True))
     moved.check()
@@ -121,4 +123,4 @@ def test_locked(tmp_path: Path, spark: SparkSession) -> None:
         locked(tmp_path / "one" / "sqlwin"),
         pytest.raises(RunError, match="another process runs on the checkpoint"),
     ):
-        moves.export_checkpoint(spark, tmp_path / "one", tmp_path / "y")
+        export_checkpoint(spark, tmp_path / "one", tmp_path / "y")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
-from sqlwin.spark.dataframes.query import query_over
+from sqlwin.spark.dataframes.binding import query_over
 from sqlwin.sql import script
 
 ROWS = """\

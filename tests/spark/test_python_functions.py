@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sqlwin.python_functions import udf
+from sqlwin.python_functions.declared import udf
 from sqlwin.spark.stages.program import Program
 from sqlwin.sql import script
 

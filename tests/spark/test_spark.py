@@ -24,7 +24,7 @@ from sqlwin.runtime.lowering.lower import lower
 from sqlwin.runtime.rows.error_stream import no_rejects
 from sqlwin.runtime.tasks.task import Task
 from sqlwin.schema import PART, SEQ
-from sqlwin.spark.dataframes.query import query_over
+from sqlwin.spark.dataframes.binding import query_over
 from sqlwin.spark.run import run, start
 from sqlwin.spark.sinks.delivery import QueryBatch
 from sqlwin.spark.sources.step_source import Step, StepSource

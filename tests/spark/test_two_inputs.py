@@ -17,7 +17,7 @@ from sqlwin.runtime.files.pieces import Piece, pieces
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.spark.checkpoint.progress import After, number_of
 from sqlwin.spark.dataframes.pack import packed as packed_whole
-from sqlwin.spark.run import _left
+from sqlwin.spark.foreach_batch import _left
 from sqlwin.spark.sources.read import Reading, StepReading, packed
 from sqlwin.spark.sources.step_source import Step, StepSource
 from sqlwin.spark.stages import program as programs

@@ -33,7 +33,8 @@ from sqlwin.spark.checkpoint.progress import After, leave
 from sqlwin.spark.dataframes.pack import packed
 from sqlwin.spark.sources.listing import Listing
 from sqlwin.spark.sources.offsets import Offset
-from sqlwin.spark.sources.read import Packer, Reading
+from sqlwin.spark.sources.packer import Packer
+from sqlwin.spark.sources.read import Reading
 from sqlwin.spark.sources.read import packed as packed_files
 from sqlwin.spark.sources.reader import ScriptReader
 from sqlwin.spark.sources.source import Settings

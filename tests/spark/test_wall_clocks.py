@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
-from sqlwin.spark.dataframes.query import bound_over, query_over
+from sqlwin.spark.dataframes.binding import bound_over, query_over
 
 ROWS = """\
 {"due": "2024-03-10T02:30:00.5", "ts": "2024-01-01T09:00:10Z"}

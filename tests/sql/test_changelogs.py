@@ -10,7 +10,7 @@ from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.explain.warnings import warnings
 from sqlwin.plan.ir.streams import Changelog
 from sqlwin.runtime.lowering.chain import chain
-from sqlwin.spark.dataframes.query import check_ordered
+from sqlwin.spark.dataframes.binding import check_ordered
 from sqlwin.sql import script
 
 UPSERT = "changelog = 'upsert'"

@@ -7,8 +7,8 @@ import pytest
 
 from sqlwin.plan.ir.nodes import Project
 from sqlwin.policies import Late
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import JoinSessions
+from sqlwin.windows.session import Session
 from tests.support.sql.cases import MINUTE
 from tests.support.sql.joins import join, joined, mistake, tree
 

@@ -7,7 +7,7 @@ import pytest
 from sqlwin.errors import QueryError
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.python_functions import udf
+from sqlwin.python_functions.declared import udf
 from sqlwin.sql import script
 from sqlwin.sql.text.double_quoted import as_names
 from tests.support.sql.cases import ORDERS

@@ -13,7 +13,8 @@ import pytest
 import sqlwin
 from sqlwin.errors import InputError, QueryError
 from sqlwin.plan.properties.facts import fingerprint
-from sqlwin.python_functions import PythonFunction, udf, udtf
+from sqlwin.python_functions.declared import udf, udtf
+from sqlwin.python_functions.function import PythonFunction
 from sqlwin.python_modules import VARIABLE
 from sqlwin.sql import script
 

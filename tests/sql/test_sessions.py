@@ -11,7 +11,7 @@ from sqlwin.plan.properties.facts import (
 from sqlwin.policies import Early, Expired, Late
 from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.support.sql.cases import (
     HOUR,
     MINUTE,

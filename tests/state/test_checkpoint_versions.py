@@ -12,7 +12,7 @@ import pytest
 
 import sqlwin
 import sqlwin.spark
-from sqlwin.runtime.checkpoint.task_state import VERSION
+from sqlwin.runtime.checkpoint.versions import VERSION
 from tests.support.state.checkpoint_fixtures import (
     AFTER,
     BEFORE,

@@ -24,7 +24,7 @@ from sqlwin.errors import InputError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.resume.compatibility import with_since
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.runtime.checkpoint.export_file import EXPORT
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again
 from sqlwin.runtime.checkpoint.status import Line, file_lines, position_lines, watermark_lines

@@ -25,7 +25,7 @@ from sqlwin.functions.core.literals import literal
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import BOOLEAN, STRING
 from sqlwin.functions.core.vectors import valued
-from sqlwin.functions.texts.basics import lower_text
+from sqlwin.functions.texts.case import lower_text
 
 _ANY = {"%": ".*", "_": "."}
 """And how RE2 has them."""

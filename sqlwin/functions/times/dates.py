@@ -20,6 +20,7 @@ from sqlwin.functions.core.types import DATE, DOUBLE, INT, STRING, TINYINT, UNIT
 from sqlwin.functions.core.vectors import Vector, vector
 from sqlwin.functions.instants.calendar import MONTHS, WEEKDAYS
 from sqlwin.functions.times.buckets import BUCKETS
+from sqlwin.functions.times.epochs import EPOCHS
 from sqlwin.functions.times.made import MADE
 from sqlwin.functions.times.sums.date_sums import DATE_SUMS
 from sqlwin.functions.times.zoned import ZONED
@@ -164,5 +165,6 @@ FUNCTIONS: tuple[Function, ...] = (
     *DATE_SUMS,
     *BUCKETS,
     *MADE,
+    *EPOCHS,
     *ZONED,
 )

@@ -17,7 +17,7 @@ import polars as pl
 
 from sqlwin.errors import QueryError
 from sqlwin.operators.contract import Stores, timeout_at
-from sqlwin.operators.emitter.change_ledger import ChangeLedger
+from sqlwin.operators.joins.changes.change_ledger import ChangeLedger
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec

@@ -7,7 +7,7 @@ watermark had passed both its rows, else `full`; it never changes.
 
 | store                       | record                                       |
 |-----------------------------|----------------------------------------------|
-| `left`, `right`             | the row; see `join_sides`                    |
+| `left`, `right`             | the row; see `sides`                         |
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
 | `pending`, `revisions`      | see `change_ledger`                          |
 | `left_floors`, `right_floors` | see `floors`; with RETAIN n ROWS of rows that may be retracted |
@@ -30,25 +30,25 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.operators.contract import Stores, everything
-from sqlwin.operators.emitter.changes import row_key
-from sqlwin.operators.emitter.due_changes import Due
-from sqlwin.operators.emitter.schema import DUE, SIGN
+from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizon import by_time
+from sqlwin.operators.joins.arrivals import Arrivals
 from sqlwin.operators.joins.base import JoinBase
+from sqlwin.operators.joins.changes.due_changes import Due
+from sqlwin.operators.joins.changes.pair_changes import pair_changes
+from sqlwin.operators.joins.changes.words import Moment
+from sqlwin.operators.joins.counts import COUNTS, counts_of, read_counts, write_counts
 from sqlwin.operators.joins.padding import Alone
-from sqlwin.operators.joins.pairing import AT, Changes, Pairing, Residual, marked, of_pairs
+from sqlwin.operators.joins.pairing import Pairing, Residual
 from sqlwin.operators.joins.retention import Newest
+from sqlwin.operators.joins.schema import POS
 from sqlwin.operators.joins.scopes import reaching, scopes
-from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
-from sqlwin.operators.joins.words import Moment
+from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.state_queries import EDGES, SIDE, STATE, StateQuery, of_keys, said
-from sqlwin.operators.store_spec import StoreSpec, layout_of
+from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.operators.windows.grouping import EXTENT
-from sqlwin.polars_frames import empty
 from sqlwin.policies import Policy
-from sqlwin.schema import EMIT, POSITION, ROW_KEY
-from sqlwin.state.combine import last_written
+from sqlwin.schema import POSITION
 from sqlwin.windows.joins import SpannedWindow
 
 ALONE = {
@@ -60,7 +60,6 @@ ALONE = {
     "anti": ("left",),
 }
 """Whose rows make results by themselves, by the kind of join."""
-COUNTS = "counts"
 
 
 @dataclass(frozen=True)
@@ -137,9 +136,7 @@ class WindowJoin(JoinBase):
             moment = Moment(now, due, stores.watermark, bounds[each.side.name])
             changes.append(self._by_themselves(each, arrived, removed, added, moment, stores))
         taken = self.ledger.emitted_ever(pl.concat(changes), stores)
-        risen = [
-            each.unmatched_of(_untouched(each.side, pairs), stores, now) for each in self.alone
-        ]
+        risen = [each.unmatched_of(pairs.untouched(each.side), stores, now) for each in self.alone]
         emitted = self.ledger.emit(pl.concat([taken, *risen]), stores, now)
         if not self.by_count:
             return emitted
@@ -175,23 +172,7 @@ class WindowJoin(JoinBase):
     def _pairs(self, pairs: pl.DataFrame, sign: int, due: Due, stores: Stores) -> pl.DataFrame:
         if self.kind in ("semi", "anti"):
             return self.ledger.none()
-        late = (pl.col(AT) < stores.watermark) & pl.lit(self.ledger.dated)
-        times = (pl.lit(due.late, pl.Int64()), pl.lit(due.early, pl.Int64()))
-        return pairs.with_columns(
-            pl.lit(sign, pl.Int8()).alias(SIGN),
-            pl.when(late).then(pl.lit("late")).otherwise(pl.lit("full")).alias(EMIT),
-            pl.when(late).then(times[0]).otherwise(times[1]).alias(DUE),
-            self._row_key,
-        ).select(*self.ledger.columns)
-
-    @property
-    def _row_key(self) -> pl.Expr:
-        places = [
-            row_key({marked(side)[name]: dtype for name, dtype in side.place.items()})
-            for side in (self.left, self.right)
-        ]
-        parts = [pl.lit("["), places[0], pl.lit(","), places[1], pl.lit("]")]
-        return pl.concat_str(parts).alias(ROW_KEY)
+        return pair_changes(pairs, sign, self.ledger, due, stores.watermark)
 
     def _by_themselves(
         self,
@@ -272,34 +253,5 @@ class WindowJoin(JoinBase):
         write_counts(COUNTS, seen[0], seen[1], stores)
 
 
-def _untouched(side: Side, pairs: Changes) -> pl.DataFrame:
-    """Rows that a batch settles, and to which it does nothing else."""
-    completed = pairs.completed.get(side.name, empty(side.row))
-    for each in (pairs.removed, pairs.added) if len(completed) else ():
-        completed = side.less(completed, of_pairs(side, each))
-    return completed
-
-
 def _most(numbers: list[int]) -> int:
     return max(numbers, default=0)
-
-
-_AT, _LEFT, _RIGHT = "__at", "__left", "__right"
-_COUNTS: Columns = {_AT: pl.Int64(), _LEFT: pl.Int64(), _RIGHT: pl.Int64()}
-
-
-def counts_of(name: str, words: str) -> StoreSpec:
-    """Of a store of a number for each side."""
-    layout = layout_of(name, _COUNTS, (), (_AT,), 1)
-    return StoreSpec(layout, last_written(layout), words, ttl=None)
-
-
-def read_counts(name: str, stores: Stores, none: int = 0) -> tuple[int, int]:
-    """Of left and right; none: what they are before anything is written."""
-    known = everything(stores, name)
-    return (known[_LEFT][0], known[_RIGHT][0]) if len(known) else (none, none)
-
-
-def write_counts(name: str, left: int, right: int, stores: Stores) -> None:
-    record = {_AT: [0], _LEFT: [left], _RIGHT: [right]}
-    stores[name].put(pl.DataFrame(record, schema=_COUNTS))

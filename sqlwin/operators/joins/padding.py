@@ -21,19 +21,21 @@ import polars as pl
 
 from sqlwin.instants import END, START
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.emitter.change_ledger import ChangeLedger
+from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, SIGN
+from sqlwin.operators.joins.arrivals import Arrivals
+from sqlwin.operators.joins.changes.change_ledger import ChangeLedger
+from sqlwin.operators.joins.changes.replaced import as_they_were
+from sqlwin.operators.joins.changes.words import Moment, both, by_pairs, either
+from sqlwin.operators.joins.match_records import MATCHES, MatchRecords
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.schema import LIVE, OUT, REPLACED, WANTED
-from sqlwin.operators.joins.sides import Arrivals, Columns, Side
-from sqlwin.operators.joins.words import Moment, both, by_pairs, either
+from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, ROW_KEY, TS
 
-MATCHES = "__matches"
 CAUSES = ("__came_late", "__came_full", "__gone_late", "__gone_full")
 THERE = "__there"
 LATE = "late"
@@ -49,23 +51,15 @@ class Alone:
     early: bool
 
     @property
-    def store(self) -> str:
-        return f"{self.side.name}_known"
+    def records(self) -> MatchRecords:
+        return MatchRecords(self.side)
 
     @property
-    def known(self) -> Columns:
-        side = self.side
-        columns = {**{name: side.columns[name] for name in side.keys}, **side.marks}
-        named = (*side.first, *side.order)
-        return {
-            **{name: columns[name] for name in dict.fromkeys(named)},
-            MATCHES: pl.Int64(),
-            OUT: pl.Boolean(),
-        }
+    def store(self) -> str:
+        return self.records.store
 
     def spec(self, policy: Policy) -> StoreSpec:
-        words = f"matches of each {self.side.name} row"
-        return self.side.record(self.store, self.known, words, policy)
+        return self.records.spec(policy)
 
     # Rows and matches come and go.
 
@@ -81,7 +75,7 @@ class Alone:
         there = [arrivals.new, *(each.select(*side.row) for each in causes), arrivals.removed]
         rows = pl.concat(there).unique(on, keep="first", maintain_order=True)
         tallies = pl.concat(causes).group_by(on).agg(pl.col(MATCHES).sum(), pl.col(CAUSES).any())
-        emitted = self._known(rows, stores, arrivals.removed).join(
+        emitted = self.records.of(rows, stores, arrivals.removed).join(
             tallies, on=on, how="left", suffix=".more", maintain_order="left"
         )
         more = pl.col(MATCHES) + pl.col(f"{MATCHES}.more").fill_null(0)
@@ -101,7 +95,7 @@ class Alone:
         same = pl.col(OUT) == pl.col(WANTED)
         moved = rows.filter(~same | (pl.col(WANTED) & pl.col(REPLACED)))
         old, new = moved.filter(pl.col(OUT)), moved.filter(pl.col(WANTED))
-        retracted = self._as_they_were(old, removed)
+        retracted = as_they_were(self.side, old, removed)
         return pl.concat(
             [
                 self._change(retracted, -1, self._undone(moment)),
@@ -121,13 +115,11 @@ class Alone:
         retracted or replaced, whose keys may be others now."""
         if touched.is_empty():
             return
-        if self._keys and len(removed):
-            none = (pl.lit(0, pl.Int64).alias(MATCHES), pl.lit(False).alias(OUT))
-            stores[self.store].put(removed.with_columns(none).select(*self.known))
+        self.records.clear(removed, stores)
         rows = touched.with_columns(self._wanted(moment), self._row_key)
         silent = (pl.col(OUT) != pl.col(WANTED)) & ~pl.col(ROW_KEY).is_in(taken[ROW_KEY].to_list())
         out = pl.when(silent).then(OUT).otherwise(WANTED).alias(OUT)
-        stores[self.store].put(rows.with_columns(out).select(*self.known))
+        self.records.put(rows.with_columns(out), stores)
 
     # Rows become complete.
 
@@ -141,9 +133,9 @@ class Alone:
         """The same of these rows, which are stored."""
         if self.kind == "semi" or rows.is_empty():
             return self.ledger.none()
-        known = self._known(rows, stores)
+        known = self.records.of(rows, stores)
         rows = known.filter(pl.col(MATCHES) == 0, ~pl.col(OUT))
-        stores[self.store].put(rows.with_columns(pl.lit(True).alias(OUT)).select(*self.known))
+        self.records.put(rows.with_columns(pl.lit(True).alias(OUT)), stores)
         return self._change(rows, 1, (pl.lit("full"), pl.lit(now, pl.Int64())))
 
     # Parts.
@@ -160,35 +152,6 @@ class Alone:
             *(flag.alias(name) for flag, name in zip(flags, CAUSES, strict=True)),
         )
 
-    def _known(
-        self, rows: pl.DataFrame, stores: Stores, removed: pl.DataFrame | None = None
-    ) -> pl.DataFrame:
-        """Rows with their records beside them; of those in `removed` by the keys that they had."""
-        side, on = self.side, list(self.side.identity)
-        had = rows.select(*on, *self._keys) if removed is None else self._before(rows, removed)
-        keys = had.select(side.first).unique() if side.first else None
-        found = stores[self.store].scan(*bounds(rows[on[0]]), keys)
-        known = found.join(had, on=[*on, *self._keys], how="semi", nulls_equal=True)
-        joined = rows.join(
-            known.select(*on, MATCHES, OUT),
-            on=on,
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
-        )
-        return joined.with_columns(pl.col(MATCHES).fill_null(0), pl.col(OUT).fill_null(False))
-
-    @property
-    def _keys(self) -> list[str]:
-        """Those that a record is found by."""
-        return [name for name in (*self.side.first, *self.side.order) if name in self.side.keys]
-
-    def _before(self, rows: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
-        """What distinguishes rows, and the keys that they had."""
-        on = list(self.side.identity)
-        both = pl.concat([each.select(*on, *self._keys) for each in (removed, rows)])
-        return both.unique(on, keep="first", maintain_order=True)
-
     def _among(self, rows: pl.DataFrame, others: pl.DataFrame) -> pl.Expr:
         on = list(self.side.identity)
         there = others.select(*on, pl.lit(True).alias(THERE))
@@ -200,15 +163,6 @@ class Alone:
         emitted = (pl.col(self.side.ends) < moment.complete) | pl.col(OUT) | pl.lit(self.early)
         wanted = matched if self.kind == "semi" else ~matched & emitted
         return (wanted & pl.col(LIVE)).alias(WANTED)
-
-    def _as_they_were(self, rows: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
-        """Rows that are replaced, with their old values."""
-        if removed.is_empty():
-            return rows
-        on = list(self.side.identity)
-        others = rows.filter(~pl.col(REPLACED))
-        old = rows.drop(*self.side.columns).join(removed.select(*self.side.columns, *on), on=on)
-        return pl.concat([others, old.select(others.columns)])
 
     def _undone(self, moment: Moment) -> tuple[pl.Expr, pl.Expr]:
         """The word and the time of a retraction."""

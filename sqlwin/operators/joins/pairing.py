@@ -30,7 +30,9 @@ from sqlwin.kernels.frames import Ints
 from sqlwin.kernels.joins import coded, near
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.sides import POS, Arrivals, Columns, Side
+from sqlwin.operators.joins.arrivals import Arrivals
+from sqlwin.operators.joins.schema import POS
+from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.polars_frames import empty
 from sqlwin.schema import TS
 from sqlwin.windows.joins import SpannedWindow, SteppedWindow
@@ -42,6 +44,11 @@ Residual = Callable[[pl.DataFrame], pl.Series]
 def marked(side: Side) -> dict[str, str]:
     """From the marks of a side's row to their names beside the other side's."""
     return {name: f"__{side.name}.{name}" for name in side.marks}
+
+
+def marks_of(left: Side, right: Side) -> Columns:
+    """The marks of both rows of a pair."""
+    return {name: side.marks[old] for side in (left, right) for old, name in marked(side).items()}
 
 
 def of_pairs(side: Side, pairs: pl.DataFrame) -> pl.DataFrame:
@@ -61,6 +68,13 @@ class Changes:
     added: pl.DataFrame
     completed: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
+    def untouched(self, side: Side) -> pl.DataFrame:
+        """Rows that a batch completes, and to which it does nothing else."""
+        rows = self.completed.get(side.name, empty(side.row))
+        for pairs in (self.removed, self.added) if len(rows) else ():
+            rows = side.less(rows, of_pairs(side, pairs))
+        return rows
+
 
 @dataclass(frozen=True)
 class Pairing:
@@ -74,15 +88,7 @@ class Pairing:
     def columns(self) -> Columns:
         """Of a pair."""
         values = {**self.left.columns, **self.right.columns}
-        return {**values, AT: pl.Int64(), **self.marks}
-
-    @property
-    def marks(self) -> Columns:
-        return {
-            name: side.marks[old]
-            for side in (self.left, self.right)
-            for old, name in marked(side).items()
-        }
+        return {**values, AT: pl.Int64(), **marks_of(self.left, self.right)}
 
     def changes(self, left: Arrivals, right: Arrivals, stores: Stores) -> Changes:
         """What a batch does, before its rows are put."""

@@ -38,6 +38,8 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
+from sqlwin.operators.joins.arrivals import Arrivals
+from sqlwin.operators.joins.schema import POS
 from sqlwin.operators.load import Expected, Retained, not_estimated
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
@@ -47,31 +49,7 @@ from sqlwin.state.contract import Layout
 from sqlwin.windows import Unit
 from sqlwin.windows.joins import JoinWindow, SpannedWindow
 
-POS = "__pos"
-PASSED_WHERE = "__held"
-"""Of a row that is numbered, whether WHERE is true of it; else it is a blank."""
 Columns = dict[str, pl.DataType]
-
-
-@dataclass(frozen=True)
-class Arrivals:
-    """What a batch does to a side: rows it adds, rows it retracts. A row replaced is in both.
-
-    moved: rows of which the number alone is another, as they were; as they are, they are among
-    the new ones.
-    """
-
-    new: pl.DataFrame
-    removed: pl.DataFrame
-    moved: pl.DataFrame | None = None
-
-    def __bool__(self) -> bool:
-        return not (self.new.is_empty() and self.removed.is_empty())
-
-    @property
-    def were(self) -> pl.DataFrame:
-        """Rows that are no longer there as they were."""
-        return self.removed if self.moved is None else pl.concat([self.removed, self.moved])
 
 
 @dataclass(frozen=True)

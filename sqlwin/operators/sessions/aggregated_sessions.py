@@ -29,7 +29,7 @@ from sqlwin.operators.windows.past import PastWindows
 from sqlwin.policies import Expired, Policy
 from sqlwin.state.stores.session_store import UNTIL
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from sqlwin.polars_frames import PLACE
 from sqlwin.schema import PART, POSITION, SEQ, TS, WEIGHT
 from sqlwin.state.stores.session_store import FROM, UNTIL
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from sqlwin.policies import Policy
 from sqlwin.schema import PART, SEQ, TS
 from sqlwin.state.stores.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 SPARE = 60 * SECOND
 NUMBER, ENDS, BEGAN, ENDED = "__number", "__ends", "__began", "__ended"

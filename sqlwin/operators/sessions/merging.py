@@ -32,7 +32,7 @@ from sqlwin.polars_frames import PLACE, empty
 from sqlwin.schema import POSITION, SEQ, TS
 from sqlwin.state.stores.session_store import FROM, UNTIL, SessionStore
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 SESSIONS = "sessions"
 

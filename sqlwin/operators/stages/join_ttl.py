@@ -32,10 +32,10 @@ import polars as pl
 from sqlwin.instants import SECOND
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.asof import AsOfJoin
+from sqlwin.operators.joins.asof.operator import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
 from sqlwin.operators.joins.pairing import marked
-from sqlwin.operators.joins.session_sides import SessionSide
+from sqlwin.operators.joins.sessions.sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.load import NOT_ESTIMATED, Expected, Load, Records, least
 from sqlwin.operators.stages.ttl_stage import TtlStage

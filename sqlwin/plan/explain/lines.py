@@ -34,8 +34,8 @@ from sqlwin.plan.ir.nodes import (
 )
 from sqlwin.schema import Order
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SpannedWindow, SteppedWindow
+from sqlwin.windows.session import Session
 from sqlwin.windows.stays import JoinStays
 
 

@@ -7,7 +7,8 @@ from functools import partial
 from sqlwin.instants import format_duration
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Exclude, Frame
-from sqlwin.windows.group import CalendarWindow, Cumulate, DaysOfMonths, GroupWindow, Session, Whole
+from sqlwin.windows.group import CalendarWindow, Cumulate, DaysOfMonths, GroupWindow, Whole
+from sqlwin.windows.session import Session
 
 
 def shape(window: GroupWindow) -> str:

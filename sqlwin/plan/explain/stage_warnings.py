@@ -11,7 +11,8 @@ from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.plan.properties.stores import full_state, keeps_keys, keeps_messages, splits_sessions
 from sqlwin.schema import type_name
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session, Whole
+from sqlwin.windows.group import Whole
+from sqlwin.windows.session import Session
 
 POSITIONS = "the positions of all messages are kept to recognise replays, so state grows for ever"
 

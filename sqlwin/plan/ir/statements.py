@@ -9,7 +9,7 @@ from sqlwin.aggregates.python import PythonAggregate
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.streams import Stream
-from sqlwin.python_functions import PythonFunction
+from sqlwin.python_functions.function import PythonFunction
 from sqlwin.schema import Schema
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.names import nearest
-from sqlwin.plan.options import elsewhere, kafka_options, ttl_options
+from sqlwin.plan.options import kafka_options, ttl_options
 from sqlwin.plan.options.connectors import (
     CALLER,
     RELOAD_OPTION,
@@ -41,6 +41,8 @@ def check(
     as_written = given if written is None else written
     connector = connector_of(given, known)
     if connector not in known or (given.get("connector") == CALLER and known is STREAMS):
+        from sqlwin.plan.options import elsewhere  # by need
+
         names = sorted(set(known) - ({CALLER} if known is STREAMS else set()))
         others = elsewhere.CONNECTORS if known is STREAMS else elsewhere.SINK_CONNECTORS
         near = nearest(connector, names, others)
@@ -87,6 +89,8 @@ def _known(what: str, name: str, connector: str, known: Connectors, span: Span |
         message = f"{what} has an option {name!r}, which is of the connector {of}"
         raise QueryError(message, span, legal=own)
     anywhere = [option.name for options in known.values() for option in options]
+    from sqlwin.plan.options import elsewhere  # by need
+
     words = elsewhere.OPTIONS if known is STREAMS else elsewhere.SINK_OPTIONS
     near = nearest(name, ["connector", *legal], words) or nearest(name, anywhere)
     raise QueryError(f"{what} has an unknown option {name!r}{near}", span, legal=own)

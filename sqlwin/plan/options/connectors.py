@@ -74,13 +74,13 @@ TTL_OPTIONS = tuple(
     Option(name, read, legal, "see [state TTL](semantics/ttl.md)")
     for name, (_, read, legal) in ttl_options.OPTIONS.items()
 )
-_CHANGES = (
+CHANGES = (
     one_of(
         "changelog", (APPEND, UPSERT, RETRACT, DEBEZIUM), "see [changelogs](#changelogs)", APPEND
     ),
     Option("changelog.op", some, "'changelog.op' = 'kind'", "the column that says what", "op"),
 )
-SHARED = (*_CHANGES, *TTL_OPTIONS)
+SHARED = (*CHANGES, *TTL_OPTIONS)
 
 _DELIMITER = Option(
     "delimiter",
@@ -133,7 +133,7 @@ STREAMS: Connectors = {
         _DELIMITER,
         _PARTITIONED,
         RELOAD_OPTION,
-        *_CHANGES,
+        *CHANGES,
         *TTL_OPTIONS,
     ),
     "kafka": (
@@ -171,7 +171,7 @@ STREAMS: Connectors = {
         ),
         _WAIT,
         _PARTITIONS,
-        *_CHANGES,
+        *CHANGES,
         *TTL_OPTIONS,
     ),
     "duckdb": (_DATABASE, _NAMED, RELOAD_OPTION),
@@ -195,10 +195,10 @@ STREAMS: Connectors = {
         ),
         *TTL_OPTIONS,
     ),
-    CALLER: (_PARTITIONS, *_CHANGES, *TTL_OPTIONS),
+    CALLER: (_PARTITIONS, *CHANGES, *TTL_OPTIONS),
 }
 _CHANGELOG = one_of("changelog", CHANGELOGS, "what it can hold", "upsert")
-_OF_TABLES = (
+OF_TABLES = (
     Option(
         "create", boolean, ", ".join(TRUE + FALSE), "make the table where there is none", "false"
     ),
@@ -208,12 +208,12 @@ _OF_TABLES = (
     _WAIT,
     one_of("changelog", CHANGELOGS[:2], "what it can hold", "upsert"),
 )
-_TABLE = (_NAMED, *_OF_TABLES)
+_TABLE = (_NAMED, *OF_TABLES)
 SINKS: Connectors = {
     "console": (_CHANGELOG,),
     "delta": (
         Option("path", path_text, "path = '…'", "of the table: a folder, or a URL", needed=True),
-        *_OF_TABLES,
+        *OF_TABLES,
     ),
     "duckdb": (_DATABASE, *_TABLE),
     "files": (_WRITE_PATH, _FORMAT, _PARTITIONED, _CHANGELOG),
@@ -245,16 +245,3 @@ def connector_of(given: Mapping[str, str], known: Connectors = STREAMS) -> str:
     if known is SINKS:
         return given.get("connector", "console")
     return given.get("connector", "files" if "path" in given else CALLER)
-
-
-def table(known: Connectors) -> list[tuple[str, str, str, str, str]]:
-    """Connector, option, what is legal, default, what it says; what many share once, at the end."""
-    streams = (("any but nexmark", _CHANGES), ("any", TTL_OPTIONS))
-    shared = streams if known is STREAMS else (("a table", _OF_TABLES),)
-    together = [(by, option) for by, options in shared for option in options]
-    once = [option for _, option in together]
-    own = [(name, o) for name, options in known.items() for o in options if o not in once]
-    return [
-        (name, o.name, o.legal, "needed" if o.needed else o.default, o.about)
-        for name, o in (*own, *together)
-    ]

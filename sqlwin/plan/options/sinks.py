@@ -38,7 +38,8 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.policies import Late
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session, Whole
+from sqlwin.windows.group import Whole
+from sqlwin.windows.session import Session
 
 CHANGELOGS = ("append", "upsert", "retract")
 FINAL = "EMIT FINAL, which sends full windows once"

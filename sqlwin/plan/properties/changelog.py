@@ -34,8 +34,8 @@ from sqlwin.plan.properties.facts import (
 )
 from sqlwin.policies import Expired, Late
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf
+from sqlwin.windows.session import Session
 
 
 @from_below(below_of)

@@ -27,10 +27,10 @@ from sqlwin.plan.ir.nodes import (
 from sqlwin.plan.ir.once import from_below, once
 from sqlwin.plan.ir.statements import Query
 from sqlwin.policies import Policy
-from sqlwin.python_functions import unnumbered
+from sqlwin.python_functions.function import unnumbered
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import JoinSessions, JoinWindow, SpannedWindow
+from sqlwin.windows.session import Session
 
 Unranked = WindowAggregate | OverAggregate | TopN | WindowedRelation | MatchRecognize
 Window = Unranked | WindowRank

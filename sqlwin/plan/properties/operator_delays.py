@@ -14,7 +14,8 @@ from sqlwin.plan.properties.bounds import plus
 from sqlwin.plan.properties.edges import cascade, edge, names_of
 from sqlwin.plan.properties.facts import streams_of
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session, Whole
+from sqlwin.windows.group import Whole
+from sqlwin.windows.session import Session
 
 Below = Callable[[str], int | None]
 """The delay of a column of the input."""

@@ -8,7 +8,7 @@ from sqlwin.plan.properties.facts import window_of, window_policy
 from sqlwin.policies import Late
 from sqlwin.windows import Unit
 from sqlwin.windows.frames import Frame
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 
 def corrects(query: Query, filtered: bool) -> bool:

@@ -15,7 +15,8 @@ from sqlwin.plan.properties.facts import (
     counts,
 )
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session, Whole
+from sqlwin.windows.group import Whole
+from sqlwin.windows.session import Session
 
 
 def full_state(aggregate: Aggregate) -> bool:

@@ -25,8 +25,9 @@ from sqlwin.plan.ir.nodes import (
     WindowedRelation,
     WindowRank,
 )
-from sqlwin.windows.group import GroupWindow, Session
+from sqlwin.windows.group import GroupWindow
 from sqlwin.windows.joins import JoinSessions, SpannedWindow
+from sqlwin.windows.session import Session
 
 
 def prune_columns(node: Node) -> Node:

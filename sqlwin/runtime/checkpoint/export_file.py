@@ -38,7 +38,7 @@ from typing import Any
 
 from sqlwin.errors import InputError, StateError
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.runtime.checkpoint.task_state import check_version, parsed
+from sqlwin.runtime.checkpoint.versions import check_version, parsed
 from sqlwin.runtime.files.file_progress import FileProgress
 from sqlwin.state.blobs.blobs import DictBlobs, PrefixedBlobs, SqliteBlobs
 from sqlwin.state.blobs.sqlite_file import check_kind

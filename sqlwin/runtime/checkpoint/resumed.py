@@ -13,7 +13,8 @@ from sqlwin.plan.ir.statements import Query
 from sqlwin.plan.properties.facts import fingerprint, window_policy
 from sqlwin.plan.resume.compatibility import retained_since, why_not, with_since
 from sqlwin.plan.resume.differences import difference
-from sqlwin.runtime.checkpoint.task_state import METADATA, parsed
+from sqlwin.runtime.checkpoint.task_state import METADATA
+from sqlwin.runtime.checkpoint.versions import parsed
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.state.contract import Blobs
 

@@ -9,7 +9,6 @@ stores are in memory and there is no metadata.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Expiring, Stores
 from sqlwin.operators.stages.changelog_normalizer import POSITIONS
 from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.runtime.checkpoint.versions import check_version, parsed
 from sqlwin.runtime.lowering.lowered import Lowered
 from sqlwin.state.contract import Blobs, SegmentCache, Store
 from sqlwin.state.segments.store import SEGMENT_ROWS, SegmentStore
@@ -27,23 +27,7 @@ from sqlwin.state.ttl.entries import ttl_store_name
 
 METADATA = "header"
 TABLES = {TTL_ENTRIES, POSITIONS, ttl_store_name("left"), ttl_store_name("right")}
-VERSION = 5
 Metadata = dict[str, Any]
-
-
-def check_version(what: str, version: object, known: int = VERSION) -> None:
-    """StateError for a version that is not known."""
-    if version == known:
-        return
-    why = ""
-    if isinstance(version, int) and version > known:
-        why = ": made by a newer sqlwin"
-    elif isinstance(version, int) and version > 0:
-        why = (
-            ": made by an older sqlwin, whose state is not read any more; "
-            "start with a new store, from the first message"
-        )
-    raise StateError(f"{what} has version {version}, known is {known}{why}")
 
 
 def _check_has(query: Lowered, metadata: Metadata) -> None:
@@ -63,17 +47,6 @@ def _as_wide(spec: StoreSpec, metadata: Metadata) -> StoreSpec:
     """With the slices that the store has by now: under another RETAIN they would be others."""
     width = metadata["stores"][spec.name]["slice_width"]
     return spec.on(replace(spec.layout, slice_width=width))
-
-
-def parsed(what: str, data: bytes) -> dict[str, Any]:
-    """JSON of a checkpoint; StateError where it is none."""
-    try:
-        found = json.loads(data)
-    except ValueError as wrong:
-        raise StateError(f"{what} is damaged: {wrong}") from wrong
-    if not isinstance(found, dict):
-        raise StateError(f"{what} is damaged: it is no JSON object")
-    return found
 
 
 @dataclass(frozen=True)

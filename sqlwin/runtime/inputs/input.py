@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
-from sqlwin.operators.joins.sides import PASSED_WHERE, POS
+from sqlwin.operators.joins.schema import PASSED_WHERE, POS
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.plan.ir.nodes import Scalar, Stream
 from sqlwin.plan.properties.processing_time import by_clock, clock_columns

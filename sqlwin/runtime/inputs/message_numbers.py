@@ -20,7 +20,7 @@ from dataclasses import field
 import polars as pl
 
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.operators.joins.sides import PASSED_WHERE, POS
+from sqlwin.operators.joins.schema import PASSED_WHERE, POS
 from sqlwin.schema import PART, SEQ
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent import futures
 from dataclasses import field
 from functools import lru_cache
 from re import fullmatch
@@ -21,15 +20,16 @@ from typing import Any, TypeVar
 from sqlwin.errors import RunError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options.kafka_options import client_settings
+from sqlwin.runtime.kafka.library import kafka
+from sqlwin.runtime.kafka.retries import PAUSE_SECONDS, Noted, patiently, reason
 from sqlwin.system.secrets import clear
 
-MISSING = "Kafka needs confluent-kafka: pip install 'sqlwin[kafka]'"
 Settings = tuple[tuple[str, str], ...]
 AT_ONCE = 10_000
 """Records that are taken from the client in one call."""
 FETCH_MILLIS = 50
 """How long a fetch may wait where there is nothing; the next partition's waits behind it."""
-CALL_SECONDS, PAUSE_SECONDS = 5.0, 0.2
+CALL_SECONDS = 5.0
 _T = TypeVar("_T")
 Part = tuple[str, int]
 """A topic, and the number of a partition."""
@@ -47,78 +47,11 @@ class Found:
     partitions: tuple[int, ...]
 
 
-def kafka() -> Any:
-    """The library. RunError where it is not installed."""
-    try:
-        import confluent_kafka
-        import confluent_kafka.admin
-    except ImportError as missing:
-        raise RunError(MISSING) from missing
-    return confluent_kafka
-
-
 def settings_of(options: Mapping[str, str]) -> Settings:
     """Of a stream or sink whose references are looked up."""
     own = {"bootstrap.servers": options["servers"], "log_level": "0", "client.id": "sqlwin"}
     given = {name: clear(value) for name, value in client_settings(options).items()}
     return tuple(sorted((own | given).items()))
-
-
-@dataclass
-class Noted:
-    """The last error that a client reported, which says more than that nobody answers."""
-
-    error: Any = None
-
-    def __call__(self, error: Any) -> None:
-        if self.error is None or error.code() != kafka().KafkaError._ALL_BROKERS_DOWN:
-            self.error = error
-
-    @property
-    def text(self) -> str:
-        return "" if self.error is None else str(self.error.str())
-
-
-def patiently(what: str, wait: float, work: Callable[[], _T], noted: Noted | None = None) -> _T:
-    """Do it, again while it fails for less than `wait` seconds; then RunError."""
-    noted = Noted() if noted is None else noted
-    noted.error = None
-    failures = (kafka().KafkaException, TimeoutError, futures.TimeoutError)
-    until = time.monotonic() + wait
-    while True:
-        try:
-            return work()
-        except failures as failure:
-            if time.monotonic() > until or not _passes(failure, noted):
-                why = "; ".join(dict.fromkeys(filter(None, (_words(failure), noted.text))))
-                raise RunError(f"cannot {what}: {why}") from failure
-        time.sleep(PAUSE_SECONDS)
-
-
-def is_final(error: Any) -> bool:
-    """Whether it will be the same the next time: a setting or a right is wrong."""
-    known = kafka().KafkaError
-    final = (
-        known._AUTHENTICATION,
-        known._INVALID_ARG,
-        known.TOPIC_AUTHORIZATION_FAILED,
-        known.SASL_AUTHENTICATION_FAILED,
-        known.CLUSTER_AUTHORIZATION_FAILED,
-    )
-    return error.code() in final or error.fatal()
-
-
-def _passes(failure: Exception, noted: Noted) -> bool:
-    if noted.error is not None and is_final(noted.error):
-        return False
-    return isinstance(failure, TimeoutError | futures.TimeoutError) or not is_final(failure.args[0])
-
-
-def _words(failure: Exception) -> str:
-    if isinstance(failure, TimeoutError | futures.TimeoutError):
-        return "no broker answers"
-    error = failure.args[0]
-    return str(error.str() if hasattr(error, "str") else error)
 
 
 @dataclass
@@ -146,7 +79,7 @@ class Consumer:
             self.client = library.Consumer({**dict(self.settings), **own})
             self.admin = library.admin.AdminClient({**dict(self.settings), "error_cb": self.noted})
         except library.KafkaException as failure:
-            raise RunError(f"a setting of Kafka's client is wrong: {_words(failure)}") from failure
+            raise RunError(f"a setting of Kafka's client is wrong: {reason(failure)}") from failure
 
     def _patiently(self, what: str, wait: float, work: Callable[[], _T]) -> _T:
         def done() -> _T:
@@ -177,7 +110,7 @@ class Consumer:
             except library.KafkaException as failure:
                 if failure.args[0].code() != unknown:
                     raise  # as while it has no leader yet
-                raise RunError(f"cannot read topic {name}: {_words(failure)}") from failure
+                raise RunError(f"cannot read topic {name}: {reason(failure)}") from failure
 
         def listed() -> dict[str, Any]:
             request = library.TopicCollection(list(names))

@@ -20,7 +20,8 @@ from urllib.request import Request, urlopen
 
 from sqlwin.errors import RunError
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.runtime.kafka.client import CALL_SECONDS, PAUSE_SECONDS
+from sqlwin.runtime.kafka.client import CALL_SECONDS
+from sqlwin.runtime.kafka.retries import PAUSE_SECONDS
 from sqlwin.system.secrets import clear
 
 TYPE = "application/vnd.schemaregistry.v1+json"

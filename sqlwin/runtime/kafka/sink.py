@@ -28,16 +28,10 @@ from sqlwin.instants import SECOND
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.options.table_options import key_columns
 from sqlwin.runtime.kafka.avro import Avro, codec
-from sqlwin.runtime.kafka.client import (
-    CALL_SECONDS,
-    PAUSE_SECONDS,
-    Noted,
-    Settings,
-    is_final,
-    kafka,
-    settings_of,
-)
+from sqlwin.runtime.kafka.client import CALL_SECONDS, Settings, settings_of
 from sqlwin.runtime.kafka.keys import is_text
+from sqlwin.runtime.kafka.library import kafka
+from sqlwin.runtime.kafka.retries import PAUSE_SECONDS, Noted, is_final
 from sqlwin.runtime.rows.render import cell, json_lines
 from sqlwin.schema import CHANGELOG_NAMES, OP, ROW_KEY
 

@@ -17,7 +17,8 @@ from sqlwin.runtime.inputs.admission import Admission
 from sqlwin.runtime.inputs.retention import RowRetention
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Ending, Session
+from sqlwin.windows.group import Ending
+from sqlwin.windows.session import Session
 
 
 def counted_of_side(join: Join, at: int) -> tuple[tuple[str, pl.DataType], ...] | None:

@@ -19,7 +19,7 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.operators.joins.sides import PASSED_WHERE
+from sqlwin.operators.joins.schema import PASSED_WHERE
 from sqlwin.operators.sessions.judging import with_doubt
 from sqlwin.polars_frames import dropped, stacked
 from sqlwin.policies import Expired

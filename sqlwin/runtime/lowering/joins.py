@@ -14,13 +14,13 @@ import polars as pl
 from sqlwin.errors import RunError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import JoinOperator
-from sqlwin.operators.joins.asof import AsOfJoin
-from sqlwin.operators.joins.counted_sessions import CountedSessionJoin
-from sqlwin.operators.joins.numbered_sides import NumberedSide
+from sqlwin.operators.joins.asof.operator import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
-from sqlwin.operators.joins.ordered import OrderedJoin
-from sqlwin.operators.joins.session_joins import SessionJoin
-from sqlwin.operators.joins.session_sides import SessionSide
+from sqlwin.operators.joins.ordered.operator import OrderedJoin
+from sqlwin.operators.joins.ordered.sides import NumberedSide
+from sqlwin.operators.joins.sessions.counted import CountedSessionJoin
+from sqlwin.operators.joins.sessions.operator import SessionJoin
+from sqlwin.operators.joins.sessions.sides import SessionSide
 from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.operators.relations.joined import RelationJoin
@@ -34,8 +34,8 @@ from sqlwin.runtime.rows.scalars import evaluate
 from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.state.stores.session_store import segment_interval
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
+from sqlwin.windows.session import Session
 from sqlwin.windows.stays import JoinStays
 
 HELD = "held"

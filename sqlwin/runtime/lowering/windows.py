@@ -19,13 +19,11 @@ from sqlwin.kernels.folds.python import Python
 from sqlwin.kernels.standings import Standing
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Operator
-from sqlwin.operators.over.framing import FrameCall
 from sqlwin.plan.ir.nodes import (
     Aggregate,
     MatchRecognize,
     Node,
     OverAggregate,
-    OverCall,
     TopN,
     WindowAggregate,
     WindowedRelation,
@@ -35,11 +33,9 @@ from sqlwin.plan.properties.changelog import refuse_weighted
 from sqlwin.plan.properties.facts import Window, arriving, counts
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.polars_frames import PLACE, polars_schema, polars_type
-from sqlwin.policies import Policy
-from sqlwin.state.slices import ENDLESS, slice_width
 from sqlwin.windows import Unit
-from sqlwin.windows.frames import Frame
-from sqlwin.windows.group import CalendarWindow, Cumulate, Hop, Session, Whole
+from sqlwin.windows.group import CalendarWindow, Cumulate, Hop, Whole
+from sqlwin.windows.session import Session
 from sqlwin.windows.stays import Stay
 
 if TYPE_CHECKING:  # the operators that a query has not are not imported
@@ -78,10 +74,7 @@ class Assembly:
     def _matched(self, window: MatchRecognize) -> PatternMatcher:
         from sqlwin.runtime.lowering.matches import matcher
 
-        def folding(call: Aggregate, below: Node) -> Fold:
-            return _unkeyed(self._fold(call, below))
-
-        return matcher(window, self.stream, folding, self.filtered, self.weighted)
+        return matcher(window, self.stream, self._unkeyed, self.filtered, self.weighted)
 
     def _topped(self, window: TopN) -> TopRows:
         from sqlwin.operators.top_n.operator import TopRows
@@ -192,33 +185,17 @@ class Assembly:
         return OrderedAggregator(*kept, partition=window.partition, where=window.where)
 
     def _slid(self, window: OverAggregate) -> TupleSlider | OverAggregator:
-        from sqlwin.operators.over.operator import OverAggregator
-        from sqlwin.operators.windows.runner import TupleRunner
-        from sqlwin.operators.windows.slider import TupleSlider
+        from sqlwin.runtime.lowering.over import over_operator
 
-        carried = polars_schema(window.input.schema)
-        calls = tuple(self._call(call, window) for call in window.calls)
-        if window.by_arrival:
-            back, partition = window.calls[0].frame.preceding, window.calls[0].partition
-            kept = (partition, carried, calls, window.where, window.policy.retain_rows)
-            if back is None:
-                return TupleRunner(self.stream, 0, *kept)
-            return TupleSlider(self.stream, back + 1, *kept)
-        width = slice_width(_spanned(calls) + _retained(window.policy))
-        rest = (window.policy, width, window.per_instant, self.filtered, self.weighted)
-        return OverAggregator(self.stream, carried, calls, *rest)
-
-    def _call(self, call: OverCall, window: OverAggregate) -> FrameCall:
-        """A sliding tuple window is a RANGE over message numbers."""
-        frame = Frame(Unit.RANGE, call.frame.preceding) if window.by_arrival else call.frame
-        made = _unkeyed(self._fold(call.aggregate, window.input))
-        dtype = polars_type(call.aggregate.type)
-        return FrameCall(made, call.partition, frame, dtype, call.order, call.timed)
+        return over_operator(window, self.stream, self._unkeyed, self.filtered, self.weighted)
 
     def _folds(self, window: WindowAggregate) -> tuple[Fold, ...]:
         made = (self._fold(aggregate, window.input) for aggregate in window.aggregates)
         of_key = _unkeyed if counts(window) else partial(_keyed, window.keys)
         return tuple(map(of_key, made))
+
+    def _unkeyed(self, call: Aggregate, below: Node) -> Fold:
+        return _unkeyed(self._fold(call, below))
 
     def _fold(self, call: Aggregate, below: Node) -> Fold:
         types = {column.name: column.type for column in below.schema}
@@ -261,16 +238,3 @@ def _unkeyed(made: Fold) -> Fold:
 
 def _values(window: WindowAggregate) -> tuple[pl.DataType, ...]:
     return tuple(polars_type(aggregate.type) for aggregate in window.aggregates)
-
-
-def _spanned(calls: tuple[FrameCall, ...]) -> int:
-    """How long the longest RANGE frames reach, back and ahead, as far as they have an end."""
-    frames = [call.frame for call in calls if call.frame.unit is Unit.RANGE and call.timed]
-    back = (abs(f.preceding) for f in frames if f.preceding is not None)
-    ahead = (abs(f.following) for f in frames if f.following is not None)
-    return max(back, default=0) + max(ahead, default=0)
-
-
-def _retained(policy: Policy) -> int:
-    """Microseconds; RETAIN n ROWS alone keeps rows however old."""
-    return ENDLESS if policy.retain is None else policy.retain

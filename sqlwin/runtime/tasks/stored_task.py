@@ -15,7 +15,8 @@ import polars as pl
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.runtime.checkpoint.task_state import METADATA, VERSION, TaskState
+from sqlwin.runtime.checkpoint.task_state import METADATA, TaskState
+from sqlwin.runtime.checkpoint.versions import VERSION
 from sqlwin.runtime.inputs.idleness import idle_timeouts
 from sqlwin.runtime.inputs.message_numbers import Numbers
 from sqlwin.runtime.inputs.positions import Positions

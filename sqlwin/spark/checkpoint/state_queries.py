@@ -22,7 +22,7 @@ from pyspark.sql.functions import col, split
 from sqlwin.errors import InputError, RunError, StateError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.resume.compatibility import with_since
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.runtime.checkpoint.snapshot import Bucket, Snapshot, bound_again, numbered
 from sqlwin.runtime.checkpoint.status import Line, file_lines, watermark_lines
 from sqlwin.runtime.checkpoint.task_state import METADATA

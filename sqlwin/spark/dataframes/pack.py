@@ -22,7 +22,7 @@ from sqlwin.runtime.files.source import decoded
 from sqlwin.runtime.rows.conform import frame_of
 from sqlwin.runtime.rows.error_stream import once
 from sqlwin.schema import PART, SEQ
-from sqlwin.spark.sources.read import Packer
+from sqlwin.spark.sources.packer import Packer
 from sqlwin.spark.stages.buckets import hashes
 from sqlwin.spark.stages.program import Program, load
 from sqlwin.spark.stages.stage_output import addressed, keys

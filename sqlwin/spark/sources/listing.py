@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
-from sqlwin.runtime.checkpoint.task_state import check_version
+from sqlwin.runtime.checkpoint.versions import check_version
 from sqlwin.runtime.connectors.reloads import ReloadedTable
 from sqlwin.runtime.connectors.sources import (
     Source,

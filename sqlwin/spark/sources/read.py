@@ -7,8 +7,7 @@ but in the bucket of its keys, or of its position where no operator takes it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from collections.abc import Generator, Iterator, Mapping
 
 import polars as pl
 
@@ -20,20 +19,15 @@ from sqlwin.runtime.files.pieces import Piece
 from sqlwin.runtime.files.source import ROWS_IN_A_FILE, decoded
 from sqlwin.runtime.inputs.row_counts import RowCounts, total
 from sqlwin.runtime.inputs.watermarks import each_merged
-from sqlwin.runtime.lowering.input_pipelines import PreparedBatch, prepare_batch
-from sqlwin.runtime.lowering.lowered import Lowered
+from sqlwin.runtime.lowering.input_pipelines import prepare_batch
 from sqlwin.runtime.rows.error_stream import once, under
 from sqlwin.spark.checkpoint.progress import number_of
+from sqlwin.spark.sources.packer import Packer
 from sqlwin.spark.sources.step_source import StepSource
 from sqlwin.spark.stages.arrivals import Arrivals
-from sqlwin.spark.stages.buckets import cut
 from sqlwin.spark.stages.program import Program, load
-from sqlwin.spark.stages.row_kinds import ARRIVED, ERRORS, MARK, ROWS, WARNING, of_input
-from sqlwin.spark.stages.wire import CAP, Mark, Packed, decode, encode
+from sqlwin.spark.stages.wire import Mark, Packed, decode
 
-Slot = tuple[int, int]
-"""Number of the input, bucket."""
-Payloads = Iterable[bytes]
 Marks = dict[str, Mapping[int, int]]
 """By stream and partition, the greatest event time."""
 
@@ -80,73 +74,6 @@ def packed(reading: Reading | StepReading | Ticking) -> Iterator[Packed]:
     if isinstance(reading, StepReading):
         return _step(reading, program)
     return _ticks(reading, program)
-
-
-@dataclass
-class Packer:
-    """Prepared rows of one query, by input and bucket, until there are enough for a payload."""
-
-    program: Program
-    query: int
-    pending: dict[Slot, list[tuple[int, pl.DataFrame]]] = field(default_factory=dict)
-    bytes: dict[Slot, int] = field(default_factory=dict)
-
-    def add(self, at: int, rows: pl.DataFrame, number: int = 0) -> Iterator[Packed]:
-        """Rows from position `at` on, of the input with that number."""
-        by, labels = self.program.cut_by(self.query, number), self.program.labels[self.query]
-        for bucket, part in cut(rows, by, len(labels)):
-            slot = (number, bucket)
-            self.pending.setdefault(slot, []).append((at, part))
-            self.bytes[slot] = self.bytes.get(slot, 0) + int(part.estimated_size())
-            if self.bytes[slot] >= CAP:
-                yield from self._flushed(slot)
-
-    def add_batch(self, at: int, decoded_rows: PreparedBatch) -> Iterator[Packed]:
-        """Prepared rows from position `at` on."""
-        for number, frames in decoded_rows.rows.items():
-            for rows in frames:
-                yield from self.add(at, rows, number)
-
-    def flush(self) -> Iterator[Packed]:
-        for slot in list(self.pending):
-            yield from self._flushed(slot)
-
-    def errors(self, at: int, errors: pl.DataFrame) -> Iterator[Packed]:
-        label = self.program.labels[self.query][0]
-        if not errors.is_empty():
-            for payload in encode(errors):
-                yield Packed(self.query, label, ERRORS, at, payload)
-
-    def warn(self, at: int, warnings: Iterable[str]) -> Iterator[Packed]:
-        label = self.program.labels[self.query][0]
-        for warning in warnings:
-            yield Packed(self.query, label, WARNING, at, warning.encode())
-
-    def arrived(self, at: int, payloads: Payloads) -> Iterator[Packed]:
-        label = self.program.labels[self.query][0]
-        for payload in payloads:
-            yield Packed(self.query, label, ARRIVED, at, payload)
-
-    def mark(self, mark: Mark) -> Iterator[Packed]:
-        """To all buckets; its counts to one of them."""
-        first, *others = self.program.labels[self.query]
-        yield Packed(self.query, first, MARK, 0, mark.dump())
-        uncounted = replace(mark, taken=0, late=0, expired=0).dump()
-        yield from (Packed(self.query, label, MARK, 0, uncounted) for label in others)
-
-    @property
-    def lowered(self) -> Lowered:
-        return self.program.lowered[self.query]
-
-    def _flushed(self, slot: Slot) -> Iterator[Packed]:
-        parts = self.pending.pop(slot)
-        self.bytes.pop(slot)
-        number, bucket = slot
-        label = self.program.labels[self.query][bucket]
-        at = parts[0][0]
-        for payload in encode(pl.concat([part for _, part in parts])):
-            yield Packed(self.query, label, of_input(ROWS, number), at, payload)
-            at += 1
 
 
 def _files(reading: Reading, program: Program) -> Iterator[Packed]:

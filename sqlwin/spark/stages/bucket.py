@@ -21,14 +21,12 @@ from dataclasses import asdict, replace
 import pandas as pd
 import polars as pl
 from pyspark.sql.streaming.stateful_processor import (
-    MapState,
     StatefulProcessor,
     StatefulProcessorHandle,
     TimerValues,
 )
 
 from sqlwin.errors import StateError
-from sqlwin.lazy_dataclass import dataclass
 from sqlwin.runtime.inputs.row_counts import RowCounts, total
 from sqlwin.runtime.inputs.watermarks import each_merged
 from sqlwin.runtime.lowering.derived import retractions_first
@@ -52,39 +50,14 @@ from sqlwin.spark.stages.row_kinds import (
 )
 from sqlwin.spark.stages.segment_cache import HostCache, default_capacity
 from sqlwin.spark.stages.stage_output import PAYLOADS, to_stages_above
+from sqlwin.spark.stages.state_blobs import StateBlobs
 from sqlwin.spark.stages.wire import PACKED, Done, Mark, Packed, decode, encode, unpacked_blob
-from sqlwin.state.blobs.seal import sealed, unsealed
 from sqlwin.state.blobs.sqlite_file import TO_DO
 from sqlwin.state.contract import Blobs, SegmentCache
 
 TAKEN = "taken"
 PASSED = (ERRORS, DONE, WARNING, ARRIVED)
 """Kinds of rows that a bucket passes through unchanged."""
-
-
-@dataclass(frozen=True)
-class StateBlobs:
-    """`Blobs` over a MapState of (name) to (data), each sealed."""
-
-    state: MapState
-
-    def get(self, name: str) -> bytes:
-        found = self.state.getValue((name,))
-        if found is None:
-            raise KeyError(name)
-        try:
-            return unsealed(name, bytes(found[0]))
-        except StateError as error:
-            raise StateError(f"the state in spark/state: {error}; {TO_DO}") from error
-
-    def put(self, name: str, data: bytes) -> None:
-        self.state.updateValue((name,), (sealed(name, data),))
-
-    def delete(self, name: str) -> None:
-        self.state.removeKey((name,))
-
-    def names(self) -> list[str]:
-        return sorted(name for (name,) in self.state.keys())  # noqa: SIM118
 
 
 class BucketProcessor(StatefulProcessor):

@@ -19,7 +19,8 @@ from sqlwin.functions.core.typed import Refused
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.compile.atoms import hex_bytes
 from sqlwin.sql.expressions.folding import number_of
-from sqlwin.sql.expressions.scalars import Expr, not_null, place, spark, word, written_name
+from sqlwin.sql.expressions.places import place, word, written_name
+from sqlwin.sql.expressions.scalars import Expr, not_null, spark
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.text import ast
 
@@ -162,7 +163,9 @@ def _constants(given: Arguments, node: Expr, known: Signature, run: ast.Run) -> 
     values, rest = given.args[:most], given.args[most:]
     needed = len(known.params) - len(known.defaults)
     if len(values) < least or not needed <= len(rest) <= len(known.params):
-        raise _miscounted(node, known, run)
+        from sqlwin.sql.expressions.miscounted import miscounted  # by need
+
+        raise miscounted(node, known, run)
     params: list[Constant] = []
     listed = False
     example = f"{written_name(node, run)}(name, value, 3)" if known.several else known.example
@@ -186,25 +189,6 @@ def _defaults(node: Expr, known: Signature) -> tuple[Constant | None, ...]:
     """GROUP_CONCAT, as in MySQL, puts a comma between values."""
     commas = isinstance(node, exp.Anonymous) and node.name.lower() == "group_concat"
     return (",",) if commas else known.defaults
-
-
-def _miscounted(node: Expr, known: Signature, run: ast.Run) -> QueryError:
-    least, most = known.arity
-    most += len(known.params)
-    least += len(known.params) - len(known.defaults)
-    wants = f"{least}" if least == most else f"{least} to {most}"
-    if most - least == 1:
-        wants = f"{least} or {most}"
-    message = f"{written_name(node, run)} takes {wants} argument{'s' * (wants != '1')}"
-    legal = _SEVERAL.get(written_name(node, run).lower(), known.example)
-    return QueryError(message, word(node, run), legal=legal)
-
-
-_SEVERAL = {
-    "earliest_by_offset": "COLLECT_LIST(value LIMIT 3)",
-    "latest_by_offset": "REVERSE(COLLECT_LIST(value ORDER BY ts DESC LIMIT 3))",
-}
-"""Of more than one value, as ksqlDB has them."""
 
 
 def constant(tree: Expr, kind: Param, name: str, run: ast.Run, example: str) -> Constant:

@@ -32,15 +32,9 @@ from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.arguments import Arguments, Constant, arguments
 from sqlwin.sql.expressions.dialect.calling import NULLS_GIVEN
 from sqlwin.sql.expressions.engine import aggregate_names
+from sqlwin.sql.expressions.places import function_names, place, word, written_name
 from sqlwin.sql.expressions.registered import registered
-from sqlwin.sql.expressions.scalars import (
-    Expr,
-    function_names,
-    not_null,
-    place,
-    word,
-    written_name,
-)
+from sqlwin.sql.expressions.scalars import Expr, not_null
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.text import ast
 

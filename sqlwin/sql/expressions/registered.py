@@ -18,7 +18,7 @@ from sqlwin.functions.core.signatures import Signature as Of
 from sqlwin.functions.core.type_patterns import Pattern
 from sqlwin.functions.table import find
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.python_functions import PythonFunction, UserFunction
+from sqlwin.python_functions.function import PythonFunction, UserFunction
 from sqlwin.schema import type_name
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.engine import function_names

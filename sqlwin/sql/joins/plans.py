@@ -29,8 +29,8 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import passing
 from sqlwin.sql.windows.ttl import lengths
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow
+from sqlwin.windows.session import Session
 
 if TYPE_CHECKING:
     from sqlwin.sql.sources.known import Known

@@ -16,7 +16,8 @@ from sqlwin.errors import QueryError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.joins import HALVES, StaticScan
 from sqlwin.sql.expressions.calls import refuse_calls
-from sqlwin.sql.expressions.scalars import Expr, column, parsed, place
+from sqlwin.sql.expressions.places import place
+from sqlwin.sql.expressions.scalars import Expr, column, parsed
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.joins.asof import nearest_by, version_of
 from sqlwin.sql.joins.changes import by_changes, refuse_more

@@ -26,7 +26,7 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.windows.sessions import microseconds
 from sqlwin.sql.windows.window import Window
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 if TYPE_CHECKING:
     from sqlwin.sql.joins.inputs import Input

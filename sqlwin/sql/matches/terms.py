@@ -19,7 +19,8 @@ from sqlwin.plan.ir.matches import Condition, MatchAggregate, Term, type_of
 from sqlwin.plan.ir.streams import column_of
 from sqlwin.schema import TIMESTAMP, Column
 from sqlwin.sql.expressions.calls import call_at
-from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, word_range
+from sqlwin.sql.expressions.places import place, word_range
+from sqlwin.sql.expressions.scalars import Expr, column, parsed
 from sqlwin.sql.expressions.trees import copied, rewritten
 from sqlwin.sql.matches.clauses import Names
 from sqlwin.sql.relations.below import Below

@@ -13,7 +13,8 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.calls import AggregateCall, call_at, refuse_calls
-from sqlwin.sql.expressions.scalars import Expr, column, instead_of, parsed, place
+from sqlwin.sql.expressions.places import place
+from sqlwin.sql.expressions.scalars import Expr, column, instead_of, parsed
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.over.clauses import Named
 from sqlwin.sql.relations.below import Below

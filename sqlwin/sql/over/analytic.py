@@ -38,7 +38,8 @@ from sqlwin.sql.expressions import trees
 from sqlwin.sql.expressions.arguments import constant
 from sqlwin.sql.expressions.calls import AggregateCall, aggregate
 from sqlwin.sql.expressions.folding import number_of
-from sqlwin.sql.expressions.scalars import Expr, not_null, place
+from sqlwin.sql.expressions.places import place
+from sqlwin.sql.expressions.scalars import Expr, not_null
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.frames import Time
 from sqlwin.windows import Unit

@@ -20,7 +20,8 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError
 from sqlwin.sql.expressions.calls import AggregateCall
-from sqlwin.sql.expressions.scalars import Expr, place
+from sqlwin.sql.expressions.places import place
+from sqlwin.sql.expressions.scalars import Expr
 from sqlwin.sql.expressions.trees import copied
 from sqlwin.sql.over.analytic import Over, formula, with_function
 from sqlwin.sql.text import ast

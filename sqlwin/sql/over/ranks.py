@@ -19,7 +19,8 @@ from sqlwin.policies import Expired
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import RANKS
 from sqlwin.sql.expressions.calls import AggregateCall, call_at
-from sqlwin.sql.expressions.scalars import Expr, instead_of, parsed, place
+from sqlwin.sql.expressions.places import place
+from sqlwin.sql.expressions.scalars import Expr, instead_of, parsed
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.over.above import Above, done, marked, needs_over
 from sqlwin.sql.over.clauses import Named, named_windows, opened, refuse_frame
@@ -30,7 +31,8 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.text import ast
 from sqlwin.sql.windows.policies import refuse_all
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Ending, Session, known_by_start
+from sqlwin.windows.group import Ending, known_by_start
+from sqlwin.windows.session import Session
 
 EDGES = ("window_start", "window_end")
 EXAMPLE = "ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY total DESC)"

@@ -23,7 +23,8 @@ from sqlwin.policies import Late, Policy
 from sqlwin.schema import Order
 from sqlwin.sql.expressions.analytic_functions import ANALYTIC
 from sqlwin.sql.expressions.calls import AggregateCall, call_at
-from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed, word
+from sqlwin.sql.expressions.places import word
+from sqlwin.sql.expressions.scalars import Expr, conjoined, parsed
 from sqlwin.sql.over import ranks, top_n
 from sqlwin.sql.over.above import Carrying, done, needs_over, no_over, plain
 from sqlwin.sql.over.analytic import rewritten

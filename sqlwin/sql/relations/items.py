@@ -13,7 +13,8 @@ from sqlwin.errors import QueryError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.schema import RESERVED
 from sqlwin.sql.expressions.macros import is_expanded
-from sqlwin.sql.expressions.scalars import Expr, column, parsed, place, spark
+from sqlwin.sql.expressions.places import place
+from sqlwin.sql.expressions.scalars import Expr, column, parsed, spark
 from sqlwin.sql.relations.relation import Relation
 from sqlwin.sql.relations.window_columns import ENDS, STRUCTS, is_window_call
 from sqlwin.sql.text import ast

@@ -15,7 +15,8 @@ from sqlglot import exp
 from sqlwin.errors import QueryError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.explain.functions import meant, names
-from sqlwin.sql.expressions.scalars import Expr, column, instead_of, place, word
+from sqlwin.sql.expressions.places import place, word
+from sqlwin.sql.expressions.scalars import Expr, column, instead_of
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.expressions.volatile import mark
 from sqlwin.sql.relations.relation import Relation, nearest

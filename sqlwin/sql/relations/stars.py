@@ -13,7 +13,8 @@ from sqlglot import exp
 from sqlwin.errors import QueryError, Span
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.names import nearest
-from sqlwin.sql.expressions.scalars import Expr, place
+from sqlwin.sql.expressions.places import place
+from sqlwin.sql.expressions.scalars import Expr
 from sqlwin.sql.text import ast
 
 _WORDS = {"except_": "EXCEPT", "replace": "REPLACE", "rename": "RENAME"}

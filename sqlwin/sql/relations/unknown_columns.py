@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlwin.errors import QueryError, Span
 from sqlwin.functions.never import NEVER
-from sqlwin.sql.expressions.scalars import place
+from sqlwin.sql.expressions.places import place
 from sqlwin.sql.expressions.volatile import WINDOWS, WINDOWS_LEGAL, is_clock
 from sqlwin.sql.relations.relation import Relation, nearest
 from sqlwin.sql.relations.window_columns import EDGES, KSQL, STRUCTS

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.sql.expressions.scalars import parsed, word
+from sqlwin.sql.expressions.places import word
+from sqlwin.sql.expressions.scalars import parsed
 from sqlwin.sql.over.ranks import of_windows
 from sqlwin.sql.over.select import has_over
 from sqlwin.sql.relations.items import Item

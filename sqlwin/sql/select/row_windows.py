@@ -18,7 +18,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.expressions.scalars import Expr, expression_type, parsed, place, spark, word
+from sqlwin.sql.expressions.places import place, word
+from sqlwin.sql.expressions.scalars import Expr, expression_type, parsed, spark
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.relation import Relation

@@ -16,14 +16,15 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, in_order, policies
 from sqlwin.sql.syntax.cql import as_stream, unwrapped
-from sqlwin.sql.syntax.leaves import Children, meta_span, named, word
+from sqlwin.sql.syntax.leaves import Children, called, key_of, meta_span, named, word
 from sqlwin.sql.syntax.pipe_rules import PipeRules, Rows, Step, of_rows, piped
 from sqlwin.sql.syntax.policies import PolicyRules
 from sqlwin.sql.syntax.relations import RelationRules
-from sqlwin.sql.syntax.statements.declarations import DeclarationRules, called
+from sqlwin.sql.syntax.statements.declarations import DeclarationRules
+from sqlwin.sql.syntax.statements.inspection import InspectionRules
 from sqlwin.sql.syntax.subqueries.conditions import unnested
 from sqlwin.sql.syntax.unnests import in_select
 from sqlwin.sql.syntax.windows import WindowRules
@@ -31,7 +32,7 @@ from sqlwin.sql.text import ast
 
 
 @v_args(meta=True)
-class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules, PipeRules):
+class Build(DeclarationRules, InspectionRules, WindowRules, RelationRules, PolicyRules, PipeRules):
     """`source` is the text that was parsed; runs are slices of it. query: parses one of them."""
 
     def __init__(
@@ -76,8 +77,7 @@ class Build(DeclarationRules, WindowRules, RelationRules, PolicyRules, PipeRules
 
     def matching(self, meta: Meta, children: Children) -> ast.Matching:
         word, *names = children
-        text = " ".join(str(word).upper().split())
-        return ast.Matching(ast.Name(text, named(word).span), names[0] if names else ())
+        return ast.Matching(ast.Name(key_of(word), named(word).span), names[0] if names else ())
 
     def ctes(self, meta: Meta, children: Children) -> tuple[tuple[ast.Name, ast.Select], ...]:
         first = children[0]

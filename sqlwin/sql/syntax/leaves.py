@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from lark import Token
@@ -47,3 +48,8 @@ def existing_of(children: Children) -> ast.Existing:
     """What IF NOT EXISTS and OR REPLACE say of a name that is taken."""
     given = [child for child in children if isinstance(child, ast.Existing)]
     return given[0] if given else ast.Existing.REFUSED
+
+
+def called(select: ast.Select, names: Sequence[tuple[ast.Name, ...]]) -> ast.Select:
+    """With the names that a list before it gives its columns, if there is one."""
+    return replace(select, called=names[0]) if names else select

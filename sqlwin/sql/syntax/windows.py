@@ -10,7 +10,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import QueryError, Span
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.sql.syntax.clauses import Clause, once
 from sqlwin.sql.syntax.leaves import Children, found, key_of, meta_span, named, word
 from sqlwin.sql.syntax.sums import LEGAL, summed

@@ -23,7 +23,8 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.windows.sessions import OpenSession
 from sqlwin.sql.windows.window import Window, aligned, not_too_many
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Calendar, CalendarWindow, Cumulate, DaysOfMonths, Hop, Session
+from sqlwin.windows.group import Calendar, CalendarWindow, Cumulate, DaysOfMonths, Hop
+from sqlwin.windows.session import Session
 
 WEEK = 7 * DAY
 WEEKDAYS = ("THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY")

@@ -19,7 +19,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
-from sqlwin.sql.expressions.scalars import Expr, parsed, spark, word
+from sqlwin.sql.expressions.places import word
+from sqlwin.sql.expressions.scalars import Expr, parsed, spark
 from sqlwin.sql.relations.items import Item
 from sqlwin.sql.relations.window_columns import is_window_call, is_window_time, window_edge
 from sqlwin.sql.text import ast

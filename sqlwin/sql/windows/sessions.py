@@ -26,7 +26,7 @@ from sqlwin.sql.relations.scope import Scope
 from sqlwin.sql.syntax.parsing.parser import duration
 from sqlwin.sql.text import ast
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 LEGAL = "SESSION INTERVAL '30' MINUTE GAP, SESSION 100 ROWS GAP"
 EXPRESSION = "SESSION (CASE WHEN product = 'tea' THEN '5 seconds' ELSE '2 minutes' END) GAP"

@@ -26,32 +26,28 @@ was erased stays in none after a flush.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-from sortedcontainers import SortedDict
 
 from sqlwin.instants import END, START
-from sqlwin.polars_frames import stacked
 from sqlwin.state.contract import Blobs, Combine, Layout, SegmentCache
 from sqlwin.state.records import (
     accept_gone,
     accept_keys,
     assemble,
     greatest,
-    matching,
     settle,
-    sliced,
-    without,
 )
 from sqlwin.state.segments.codec import schema_print
 from sqlwin.state.segments.compaction import merge_from
 from sqlwin.state.segments.cut_log import CutLog
 from sqlwin.state.segments.cuts import Cuts, accept_horizons
 from sqlwin.state.segments.files import SegmentFiles
-from sqlwin.state.segments.index import Index, IndexJson, Segment
-from sqlwin.state.segments.runs import Run, check_slice, runs_of, written_over
+from sqlwin.state.segments.index import Index, IndexJson
+from sqlwin.state.segments.runs import Run, check_slice, written_over
+from sqlwin.state.segments.written import WrittenRuns
 from sqlwin.state.stores.memory import WORTH, MemoryStore
 
 SEGMENT_ROWS = 1 << 20
@@ -84,9 +80,8 @@ class SegmentStore:
         self._files, self._cuts = SegmentFiles(layout.name, blobs, cache), Cuts(layout)
         self._log = CutLog(self._cuts, self._files)
         self._fresh = MemoryStore(layout, combine, self._cuts)
-        self._runs: SortedDict[int, list[Run]] = SortedDict()
+        self._written = WrittenRuns(layout, self._files, segment_rows)
         self._work = 0  # records put and horizons cut since hidden records were last looked for
-        self._erased: list[pl.DataFrame] = []  # still in the runs
         if index is not None:
             self._restore(Index.from_json(index))
 
@@ -94,7 +89,7 @@ class SegmentStore:
         index.check_fits(self.layout)
         self._files.next, self._files.doomed = index.next, list(index.dead)
         self._work = index.work
-        self._runs.update(runs_of(index.segments))
+        self._written.restore(index.segments)
         self._log.restore(index.cuts)
         self._fresh.expire(index.floor)
 
@@ -120,35 +115,22 @@ class SegmentStore:
     def _starts(self, lo: int, hi: int) -> list[int]:
         if lo >= hi:
             return []
-        written = self._runs.irange(self.layout.slice_of(lo), hi, inclusive=(True, False))
-        return sorted({*written, *self._fresh.slices(lo, hi)})
+        return sorted({*self._written.starts(lo, hi), *self._fresh.slices(lo, hi)})
 
     def _frames(
         self, start: int, lo: int, hi: int, keys: pl.DataFrame | None
     ) -> list[pl.DataFrame]:
         """Each run of a slice and its fresh records, settled, oldest first."""
-        runs = [self._read(run, lo, hi, keys) for run in self._runs.get(start, [])]
+        runs = [self._written.read(run, lo, hi, keys) for run in self._written.of(start)]
         return [*runs, self._fresh.read(start, lo, hi, keys)]
 
     def _above(self, run: Run) -> pl.DataFrame:
         """What the horizon leaves of a run; records that a cut hides are still there."""
-        return self._read(run, self.horizon, END, None)
-
-    def _read(self, run: Run, lo: int, hi: int, keys: pl.DataFrame | None) -> pl.DataFrame:
-        near = [segment for segment in run if segment.lo < hi and segment.hi > lo]
-        parts = [sliced(self.layout, self._decoded(segment), lo, hi) for segment in near]
-        found = [without(matching(part, keys), self._erased) for part in parts]
-        return pl.concat(found) if found else self.layout.empty()
-
-    def _decoded(self, segment: Segment) -> pl.DataFrame:
-        return self._files.read(segment.name, self.layout.schema)
+        return self._written.read(run, self.horizon)
 
     def expire(self, before: int) -> None:
         self._fresh.expire(before)
-        for start in list(self._runs.irange(maximum=self.horizon)):
-            self._keep(
-                start, [[s for s in run if s.hi > self.horizon] for run in self._runs[start]]
-            )
+        self._written.expire(self.horizon)
 
     def cut(self, horizons: pl.DataFrame) -> None:
         horizons = accept_horizons(self.layout, horizons)
@@ -167,15 +149,7 @@ class SegmentStore:
         gone = accept_gone(self.layout, gone)
         self._log.erase(gone)
         self._fresh.erase(gone)
-        self._erased.append(gone)
-
-    def _keep(self, start: int, runs: list[Run]) -> None:
-        """Let a slice consist of these runs; its other segments are dead."""
-        kept = {segment.name for run in runs for segment in run}
-        was = [segment.name for run in self._runs.pop(start, []) for segment in run]
-        self._files.drop(name for name in was if name not in kept)
-        if kept:
-            self._runs[start] = [run for run in runs if run]
+        self._written.erase(gone)
 
     def flush(self, token: str | None = None) -> IndexJson:
         """Write what is fresh; the index from which the store can start again.
@@ -184,12 +158,10 @@ class SegmentStore:
         """
         self._files.delete()
         token = self.token if token is None else token
-        if self._erased:
-            self._rewrite(list(self._runs), lambda start, run: self._unerased(start, run, token))
-            self._erased = []
+        self._written.rewrite_erased(self.horizon, token)
         for start in self._fresh.slices():
             self._flush_slice(start, token)
-        if self._work * WORTH >= sum(segment.rows for segment in self._segments()):
+        if self._work * WORTH >= sum(segment.rows for segment in self._written.segments()):
             self._drop_hidden(token)
         self._log.write(self.horizon, token)
         floor, self._fresh = self.horizon, MemoryStore(self.layout, self.combine, self._cuts)
@@ -201,42 +173,21 @@ class SegmentStore:
         fresh = self._cuts.alive(self._fresh.read(start))
         if not fresh.height:
             return
-        runs = self._runs.get(start, [])
+        runs = self._written.of(start)
         rows = [sum(segment.rows for segment in run) for run in runs]
         first = merge_from([*rows, fresh.height], self.max_runs)
         if runs and first == len(runs):
             first -= written_over(self.layout, runs[-1], fresh, self._above)
         tail = [self._above(run) for run in runs[first:]]
         records = settle(self.layout, self.combine, [*tail, fresh]) if tail else fresh
-        run = self._write(start, self._cuts.alive(records), token)
-        self._keep(start, [*runs[:first], run])
-
-    def _write(
-        self, start: int, records: pl.DataFrame, token: str, order: int | None = None
-    ) -> Run:
-        order = self._files.next if order is None else order
-        pieces = records.iter_slices(self.segment_rows)
-        return [self._files.write(p, self.layout.time, token, start, order) for p in pieces]
+        run = self._written.write(start, self._cuts.alive(records), token)
+        self._written.keep(start, [*runs[:first], run])
 
     def _drop_hidden(self, token: str) -> None:
         """Write the runs anew of which half is hidden; each keeps its place among the others."""
         self._work = 0
-        starts = list(self._runs.irange(maximum=self._cuts.top))
-        self._rewrite(starts, lambda start, run: self._without_hidden(start, run, token))
-
-    def _rewrite(self, starts: list[int], anew: Callable[[int, Run], Run]) -> None:
-        """anew: a run as it is to be in its place; the same object where nothing changes."""
-        for start in starts:
-            was = self._runs[start]
-            runs = [anew(start, run) for run in was]
-            if any(a is not b for a, b in zip(was, runs, strict=True)):
-                self._keep(start, runs)
-
-    def _unerased(self, start: int, run: Run, token: str) -> Run:
-        held = stacked([self._decoded(segment) for segment in run])
-        if without(held, self._erased).height == held.height:
-            return run
-        return self._write(start, self._above(run), token, run[0].order)
+        starts = self._written.slices.irange(maximum=self._cuts.top)
+        self._written.rewrite(starts, lambda start, run: self._without_hidden(start, run, token))
 
     def _without_hidden(self, start: int, run: Run, token: str) -> Run:
         if min(segment.lo for segment in run) >= self._cuts.top:
@@ -245,7 +196,7 @@ class SegmentStore:
         alive = self._cuts.alive(read)
         if 2 * alive.height > read.height:
             return run
-        return self._write(start, alive, token, run[0].order)
+        return self._written.write(start, alive, token, run[0].order)
 
     def index(self) -> Index:
         """The segments as they are; fresh records are in no index before `flush`."""
@@ -255,18 +206,17 @@ class SegmentStore:
             self.layout.slice_width,
             self.horizon,
             self._files.next,
-            tuple(self._segments()),
+            tuple(self._written.segments()),
             tuple(self._files.doomed),
             tuple(self._log.blobs()),
             self._work,
         )
 
-    def _segments(self) -> Run:
-        return [segment for runs in self._runs.values() for run in runs for segment in run]
-
     def sweep(self) -> None:
         """Delete this store's blobs that no index names: a crash before a commit left them."""
-        self._files.sweep(segment.name for segment in [*self._segments(), *self._log.blobs()])
+        self._files.sweep(
+            segment.name for segment in [*self._written.segments(), *self._log.blobs()]
+        )
 
     def __len__(self) -> int:
         return self.scan(START, END).height
@@ -275,10 +225,10 @@ class SegmentStore:
         try:
             self._fresh._check()
             self._log._check()
-            named = [segment.name for segment in [*self._segments(), *self._log.blobs()]]
+            named = [segment.name for segment in [*self._written.segments(), *self._log.blobs()]]
             names = named + self._files.dead + self._files.doomed
             assert len(set(names)) == len(names)
-            for start, runs in self._runs.items():
+            for start, runs in self._written.slices.items():
                 assert 0 < len(runs) <= self.max_runs
                 check_slice(self.layout, self.combine, self._files, start, runs)
                 segments = [segment for run in runs for segment in run]

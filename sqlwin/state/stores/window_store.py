@@ -37,26 +37,17 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 from weakref import WeakSet
 
 from sortedcontainers import SortedDict
 
 from sqlwin.instants import START
+from sqlwin.state.stores.window_entries import Entries, Entry
+from sqlwin.state.stores.window_sizes import Size, check_sizes, instants_of
 
-Size = int | timedelta
 Segment = SortedDict
 """Key to value; with duplicates, key to a list of values."""
-
-
-class Entry(NamedTuple):
-    """A record; its window is [time, time + window_size)."""
-
-    key: Any
-    time: int
-    value: Any
 
 
 class InMemoryWindowStore:
@@ -89,10 +80,10 @@ class InMemoryWindowStore:
         retain_duplicates: bool = False,
         segment_interval: Size | None = None,
     ) -> None:
-        retention, window_size = _instants(retention), _instants(window_size)
-        grace = retention if grace is None else _instants(grace)
-        interval = 1 if segment_interval is None else _instants(segment_interval)
-        _check_sizes(name, retention, window_size, grace, interval)
+        retention, window_size = instants_of(retention), instants_of(window_size)
+        grace = retention if grace is None else instants_of(grace)
+        interval = 1 if segment_interval is None else instants_of(segment_interval)
+        check_sizes(name, retention, window_size, grace, interval)
         self.name, self.retention, self.window_size = name, retention, window_size
         self.grace, self.retain_duplicates = grace, retain_duplicates
         self.segment_interval, self.now = interval, START
@@ -192,13 +183,13 @@ class InMemoryWindowStore:
         self._open.add(opened)
         return opened
 
-    def _next(self, lo: int, hi: int | None, backward: bool) -> int | None:
+    def next_segment(self, lo: int, hi: int | None, backward: bool) -> int | None:
         """The nearest segment of a range; looked up anew, since puts may come in between."""
         if hi is not None and lo > hi:
             return None
         return next(self._segments.irange(lo, hi, reverse=backward), None)
 
-    def _of_segment(self, time: int, backward: bool, key_from: Any, key_to: Any) -> list[Entry]:
+    def of_segment(self, time: int, backward: bool, key_from: Any, key_to: Any) -> list[Entry]:
         segment = self._segments[time]
         if key_from is not None and key_from == key_to:
             keys = [key_from] if key_from in segment else []
@@ -208,6 +199,10 @@ class InMemoryWindowStore:
             keys = list(segment.irange(key_from, key_to))
         found = [Entry(key, time, value) for key in keys for value in self._values(segment[key])]
         return found[::-1] if backward else found
+
+    def closed(self, entries: Entries) -> None:
+        self._open.discard(entries)
+        self._drop_outlived()
 
     def _values(self, place: Any) -> list[Any]:
         return place if self.retain_duplicates else [place]
@@ -230,67 +225,6 @@ class InMemoryWindowStore:
         except AssertionError as broken:
             insides = f"{self.name}: now {self.now}, {dict(self._segments)}"
             raise AssertionError(f"{broken}\n{insides}") from broken
-
-
-class Entries:
-    """The records of one call, each when it is come to.
-
-    least, most: the times that are still to come, both inclusive; most None is no bound.
-    """
-
-    def __init__(
-        self,
-        store: InMemoryWindowStore,
-        least: int,
-        most: int | None,
-        backward: bool,
-        keys: tuple[Any, Any],
-    ) -> None:
-        self.least, self.most = least, most
-        self._store, self._backward, self._keys = store, backward, keys
-        self._present: Iterator[Entry] = iter(())
-
-    def __iter__(self) -> Entries:
-        return self
-
-    def __next__(self) -> Entry:
-        while (entry := next(self._present, None)) is None:
-            time = self._store._next(self.least, self.most, self._backward)
-            if time is None:
-                self.close()
-                raise StopIteration
-            self._present = iter(self._store._of_segment(time, self._backward, *self._keys))
-            if self._backward:
-                self.most = time - 1
-            else:
-                self.least = time + 1
-        return entry
-
-    def close(self) -> None:
-        """Show nothing more, and need nothing of what is outlived."""
-        self.least, self.most, self._present = 0, -1, iter(())
-        self._store._open.discard(self)
-        self._store._drop_outlived()
-
-
-def _instants(size: Size) -> int:
-    return size // timedelta(microseconds=1) if isinstance(size, timedelta) else size
-
-
-def _check_sizes(name: str, retention: int, window_size: int, grace: int, interval: int) -> None:
-    if not name:
-        raise ValueError(f"a window store needs a name, got {name!r}")
-    for what, size in (("retention", retention), ("window size", window_size), ("grace", grace)):
-        if size < 0:
-            raise ValueError(f"window store {name}: {what} cannot be negative, got {size}")
-    if interval < 1:
-        raise ValueError(f"window store {name}: segment interval is at least 1, got {interval}")
-    for what, size in (("window size", window_size), ("grace", grace)):
-        if size > retention:
-            raise ValueError(
-                f"window store {name}: {what} must not exceed retention,"
-                f" got {what} {size} and retention {retention}"
-            )
 
 
 def _check_key(name: str, key: Any) -> None:

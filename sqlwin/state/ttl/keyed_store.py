@@ -54,7 +54,7 @@ class TtlStore(TtlStoreBase):
         super().__init__(inner, [LIFE])
         self.lifetimes, self.renews = lifetimes, renews
         assert set(lifetimes.keys) <= set(self.layout.schema), (lifetimes.keys, self.layout)
-        lifetimes.of.append(inner)
+        lifetimes.cleanup.of.append(inner)
 
     def put(self, records: pl.DataFrame) -> None:
         if len(records):

@@ -11,16 +11,7 @@ iff
 and from then on its state is never read: the next row of the key makes another entry. Time
 is an argument (`begin`, `end`, `at`); nothing here reads a clock.
 
-| cleanup       | what of the expired is `__cleaned`, and when                          |
-|---------------|-----------------------------------------------------------------------|
-| timers        | all, as soon as time advances; `deadline` is when that should be       |
-| incremental   | of the next n entries, in rotation, for each key that rows access       |
-| full_snapshot | all, when state is restored, or written where no expired entry is read |
-| compaction    | all, when compaction is due                                           |
-
-*Compaction* erases what was cleaned, from memory and, by the next flush, from disk. It
-is due once a quarter of all entries has expired and may be erased, or one of them for a
-quarter of the TTL. What timers and a restore clean is erased at once.
+`cleanup` says when the entries that have expired are erased, with their records.
 
 Invariant: a key has at most one entry that is not cleaned. Every record of the stores
 belongs to an entry of the store `ttl_entries`; of an entry there are all records, or none.
@@ -33,7 +24,7 @@ batch erases them. On the 9th ann comes back, as life 2.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
@@ -41,34 +32,24 @@ from sqlwin.errors import StateError
 from sqlwin.instants import END, START
 from sqlwin.policies import Ttl, TtlTime, Update, Visibility
 from sqlwin.state.contract import Store
+from sqlwin.state.ttl.cleanup import Cleanup
 from sqlwin.state.ttl.entries import ALL, CLEANED, LIFE, TOUCHED, TtlEntries
 
 LATEST = "__latest"
-WORTH = 4
-"""Compaction is due when a quarter has expired, or has been expired for a quarter of the TTL."""
-
-
-class Erasable(Protocol):
-    """What has records of TTL entries, by `__life`."""
-
-    def erase(self, gone: pl.DataFrame) -> None: ...
 
 
 class Lifetimes:
     """The TTL entries of one operator's keys in one bucket.
 
     store: of `ttl_layout`. known: `to_json` of the last commit, None before the first;
-    run: which run of the query this is; another one's state was restored. erasures: how
-    often something was erased by a batch, since this was made.
+    run: which run of the query this is; another one's state was restored.
     """
 
     def __init__(
         self, ttl: Ttl, store: Store, known: Mapping[str, Any] | None = None, run: str | None = None
     ) -> None:
         self.ttl, self.entries, self.run = ttl, TtlEntries(store), run
-        self.of: list[Erasable] = []
-        self.time, self.erasures = START, 0
-        self.next, self.looked = 0, -1
+        self.cleanup, self.time, self.next = Cleanup(ttl, self.entries), START, 0
         self._begun = self._writing = self._restored = False
         self._batch, self._written = pl.DataFrame(), pl.DataFrame()
         if known is not None:
@@ -79,12 +60,17 @@ class Lifetimes:
             raise StateError(
                 f"the state counts its TTL in {known['time']} time, not {self.ttl.time.value} time"
             )
-        self.next, self.looked = known["next"], known["looked"]
+        self.next, self.cleanup.looked = known["next"], known["looked"]
         self._restored = self.run is None or known["run"] != self.run
 
     def to_json(self) -> dict[str, Any]:
         time = self.ttl.time.value
-        return {"time": time, "next": self.next, "looked": self.looked, "run": self.run}
+        return {"time": time, "next": self.next, "looked": self.cleanup.looked, "run": self.run}
+
+    @property
+    def erasures(self) -> int:
+        """How often something was erased by a batch, since this was made."""
+        return self.cleanup.erasures
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -104,16 +90,16 @@ class Lifetimes:
         self.at(now, watermark)
         cleanup = self.ttl.cleanup
         if cleanup.timers or (cleanup.full_snapshot and self._restored):
-            self._erase_expired()
+            self.cleanup.erase_expired(self._expired)
         self._restored = False
-        self._compact()
+        self.cleanup.compact(self._expired, self.time)
 
     def end(self, now: int, watermark: int) -> None:
         """A batch ends, watermark: after it."""
         self._begun = False
         self.at(now, watermark)
         if self.ttl.cleanup.timers:
-            self._erase_expired()
+            self.cleanup.erase_expired(self._expired)
 
     def snapshot(self) -> None:
         """State is about to be written as a checkpoint.
@@ -121,7 +107,7 @@ class Lifetimes:
         What may still be read, though it has expired, is written too: the next batch may read it.
         """
         if self.ttl.cleanup.full_snapshot and self.ttl.visibility is Visibility.NEVER:
-            self._drop(self._may_go())
+            self.cleanup.drop_expired(self._expired)
 
     @property
     def deadline(self) -> int | None:
@@ -143,7 +129,8 @@ class Lifetimes:
         self._batch = self.entries.keyed(batch).group_by(self.entries.on).agg(latest)
         self._written, self._writing = self.entries.keys_of(batch.clear()), True
         each = rows if self.ttl.cleanup.each_record else 0
-        self._look(self.ttl.cleanup.incremental * (len(self._batch) + others + each))
+        count = self.ttl.cleanup.incremental * (len(self._batch) + others + each)
+        self.cleanup.look(count, self._expired)
 
     def written(self, rows: pl.DataFrame) -> None:
         """These rows are about to change what is kept of their keys."""
@@ -244,47 +231,6 @@ class Lifetimes:
     @property
     def _expired(self) -> pl.Expr:
         return pl.col(TOUCHED) + self.ttl.length <= self.time
-
-    # What goes.
-
-    def _look(self, count: int) -> None:
-        if count == 0:
-            return
-        entries = self.entries.uncleaned()
-        if entries.is_empty():
-            return
-        further = pl.col(LIFE) > self.looked
-        some = pl.concat([entries.filter(further), entries.filter(~further)]).head(count)
-        self.looked = int(some[LIFE][-1])
-        self.entries.clean(some.filter(self._expired))
-
-    def _compact(self) -> None:
-        may = pl.col(CLEANED) | self._expired if self.ttl.cleanup.compaction else pl.col(CLEANED)
-        entries = self.entries.all()
-        gone = entries.filter(may)
-        if gone.is_empty():
-            return
-        since = int(gone[TOUCHED].min()) + self.ttl.length  # type: ignore[arg-type]
-        if len(gone) * WORTH >= len(entries) or since + self.ttl.length // WORTH <= self.time:
-            self._erase(gone)
-
-    def _erase_expired(self) -> None:
-        self._erase(self._may_go())
-
-    def _may_go(self) -> pl.DataFrame:
-        return self.entries.all().filter(pl.col(CLEANED) | self._expired)
-
-    def _erase(self, gone: pl.DataFrame) -> None:
-        if len(gone):
-            self._drop(gone)
-            self.erasures += 1
-
-    def _drop(self, gone: pl.DataFrame) -> None:
-        if gone.is_empty():
-            return
-        for store in self.of:
-            store.erase(gone.select(LIFE))
-        self.entries.erase(gone.select(LIFE))
 
     def _check(self, store: Store) -> None:
         """Of the entries, and of the records of one of their stores."""

@@ -62,7 +62,7 @@ class PairStore(TtlStoreBase):
         super().__init__(inner, [life_of(side) for side in sides])
         self.lifetimes, self.sides = lifetimes, {side: lifetimes.sides[side] for side in sides}
         for side, each in self.sides.items():
-            each.of.append(_OfSide(self.inner, life_of(side)))
+            each.cleanup.of.append(_OfSide(self.inner, life_of(side)))
 
     def put(self, records: pl.DataFrame) -> None:
         if records.is_empty():

@@ -16,7 +16,8 @@ from typing import Any
 from sqlwin.instants import format_instant
 from sqlwin.schema import PART, POSITION, SEQ, TS
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, GroupWindow, Session, Whole
+from sqlwin.windows.group import Aligned, CalendarWindow, Cumulate, GroupWindow, Whole
+from sqlwin.windows.session import Session
 from tests.reference.definitions.sessions import closed_at, placed
 from tests.reference.definitions.values import (
     NUMBER,

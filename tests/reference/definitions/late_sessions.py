@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlwin.schema import TS
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.reference.definitions.window import key_text
 from tests.reference.kernels.rows import Row
 from tests.reference.kernels.sessions import Span, sessions_of, spans_of

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.reference.definitions.horizons import by_bucket
 from tests.reference.definitions.window import Window
 from tests.reference.kernels.rows import Row

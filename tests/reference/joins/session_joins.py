@@ -24,7 +24,7 @@ import polars as pl
 
 from sqlwin.operators.contract import Stores
 from sqlwin.schema import TS
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.reference.definitions.sessions import placed
 from tests.reference.joins.join_sides import POS, Ident, ident
 from tests.reference.joins.joins import LEFT, RIGHT, Pairs, ReferenceJoin

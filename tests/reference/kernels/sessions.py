@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from sqlwin.schema import TS
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.reference.kernels.rows import Row, Rows
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlwin.embedded.checkpoint import moves as embedded
-from sqlwin.spark.checkpoint import moves as on_spark
+from sqlwin.spark.checkpoint.exporting import export_checkpoint
+from sqlwin.spark.checkpoint.importing import import_checkpoint
 from tests.support.kafka import Broker
 from tests.support.runtime.topics import FINAL, counted, order
 
@@ -35,9 +36,9 @@ def test_there_and_back(broker: Broker, tmp_path: Path, spark: SparkSession) -> 
 
     run("process", "one", 0)
     embedded.export_checkpoint(tmp_path / "one", tmp_path / "first")
-    on_spark.import_checkpoint(spark, tmp_path / "first", tmp_path / "two", 2, 2)
+    import_checkpoint(spark, tmp_path / "first", tmp_path / "two", 2, 2)
     run("spark", "two", 1)
-    on_spark.export_checkpoint(spark, tmp_path / "two", tmp_path / "second")
+    export_checkpoint(spark, tmp_path / "two", tmp_path / "second")
     embedded.import_checkpoint(tmp_path / "second", tmp_path / "three")
     run("process", "three", 2, drain=True)
     assert read == [4, 4, 4]

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from sqlwin.instants import START
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.asof import AsOfJoin
+from sqlwin.operators.joins.asof.operator import AsOfJoin
 from sqlwin.operators.joins.operator import WindowJoin
-from sqlwin.operators.joins.session_joins import SessionJoin
-from sqlwin.operators.joins.sides import POS, Side
+from sqlwin.operators.joins.schema import POS
+from sqlwin.operators.joins.sessions.operator import SessionJoin
+from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.joins.static import StaticJoin
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.runtime.lowering.derived import net

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from sqlwin.operators.joins.numbered_sides import NumberedSide
-from sqlwin.operators.joins.ordered import OrderedJoin
-from sqlwin.operators.joins.sides import PASSED_WHERE, POS
+from sqlwin.operators.joins.ordered.operator import OrderedJoin
+from sqlwin.operators.joins.ordered.sides import NumberedSide
+from sqlwin.operators.joins.schema import PASSED_WHERE, POS
 from sqlwin.policies import Late, Policy
 from sqlwin.runtime.lowering.derived import net
 from sqlwin.schema import POSITION, WEIGHT

@@ -6,12 +6,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlwin.operators.joins.session_joins import SessionJoin
-from sqlwin.operators.joins.session_sides import SessionSide
+from sqlwin.operators.joins.sessions.operator import SessionJoin
+from sqlwin.operators.joins.sessions.sides import SessionSide
 from sqlwin.policies import Late, Policy
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import JoinWindow
+from sqlwin.windows.session import Session
 from tests.support.operators.joins import KINDS, LEFT, RIGHT, policies, residual
 
 

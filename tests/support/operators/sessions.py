@@ -19,7 +19,7 @@ from sqlwin.polars_frames import polars_schema
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, OP, REVISION, TIMESTAMP, Column
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 from tests.reference.lowering import specified
 from tests.reference.operator import ReferenceOperator
 from tests.support.operators.driving import Defined, rows_of

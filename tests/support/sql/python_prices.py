@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlwin.python_functions import udf, udtf
+from sqlwin.python_functions.declared import udf, udtf
 
 
 def net(gross: float, rate: float) -> float | None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlwin
-from sqlwin.runtime.checkpoint.task_state import VERSION
+from sqlwin.runtime.checkpoint.versions import VERSION
 from sqlwin.runtime.connectors.options import RunOptions
 from sqlwin.sql import script
 

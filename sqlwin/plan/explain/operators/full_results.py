@@ -11,7 +11,8 @@ from sqlwin.plan.properties.facts import arriving, counts
 from sqlwin.plan.properties.final_partitions import becomes_final
 from sqlwin.policies import Policy
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session, Whole
+from sqlwin.windows.group import Whole
+from sqlwin.windows.session import Session
 
 
 def before_full(policy: Policy) -> Iterator[str]:

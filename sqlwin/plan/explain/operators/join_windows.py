@@ -7,8 +7,8 @@ from sqlwin.plan.ir.nodes import Join
 from sqlwin.plan.options.tuning import RELOAD
 from sqlwin.plan.properties.facts import arriving, streams_of
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
 from sqlwin.windows.joins import AsOf, JoinSessions, JoinWindow, SpannedWindow, SteppedWindow
+from sqlwin.windows.session import Session
 
 NEAREST = {
     ">=": "the last right row at or before the left row",

@@ -29,7 +29,8 @@ from sqlwin.plan.properties.changelog import changing
 from sqlwin.plan.properties.facts import Unranked, arriving, counts, streams_of, unranked, window_of
 from sqlwin.plan.properties.stores import full_state, keeps_messages
 from sqlwin.windows import Unit
-from sqlwin.windows.group import CalendarWindow, Cumulate, DaysOfMonths, GroupWindow, Session, Whole
+from sqlwin.windows.group import CalendarWindow, Cumulate, DaysOfMonths, GroupWindow, Whole
+from sqlwin.windows.session import Session
 
 
 def facts(plan: Node, stores: str) -> Iterator[str]:

@@ -19,7 +19,8 @@ from sqlwin.names import nearest
 from sqlwin.plan.explain.functions import meant, names
 from sqlwin.plan.ir.nodes import GROUPING, Aggregate
 from sqlwin.sql.expressions.calls import AggregateCall, call_at
-from sqlwin.sql.expressions.scalars import Expr, column, place, spark, word
+from sqlwin.sql.expressions.places import place, word
+from sqlwin.sql.expressions.scalars import Expr, column, spark
 from sqlwin.sql.expressions.trees import rewritten
 from sqlwin.sql.over.ranks import Ranks
 from sqlwin.sql.relations.below import Below

@@ -17,7 +17,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
 from sqlwin.errors import QueryError
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.sql.syntax.build import Build
 from sqlwin.sql.syntax.parsing.grammar_tables import OPTIONS, parser_of, tables
 from sqlwin.sql.text import ast

@@ -1,4 +1,4 @@
-"""The rules of CREATE, DROP and the small statements."""
+"""The rules of CREATE, DROP and INSERT, and of their options."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.plan.options.connectors import PARTITIONED
 from sqlwin.plan.options.spellings import put_here, spelt_here
 from sqlwin.sql.syntax.clauses import Clause
-from sqlwin.sql.syntax.leaves import Children, existing_of, meta_span, named
+from sqlwin.sql.syntax.leaves import Children, called, existing_of, key_of, meta_span, named
 from sqlwin.sql.syntax.statements.functions import FunctionRules
 from sqlwin.sql.text import ast, prepared
-
-SESSION_ZONE = "time.zone"
 
 
 @v_args(meta=True)
@@ -100,7 +98,7 @@ class DeclarationRules(FunctionRules):
         kind, name = (child for child in children if isinstance(child, Token))
         select, existing = called(children[-1], _lists(children)), existing_of(children)
         _refuse_layout(children)
-        made = self._named_result(_words(kind), named(name), select, _options(children), existing)
+        made = self._named_result(key_of(kind), named(name), select, _options(children), existing)
         return replace(made, written=self.written(meta))
 
     def names(self, meta: Meta, children: Children) -> tuple[ast.Name, ...]:
@@ -135,10 +133,7 @@ class DeclarationRules(FunctionRules):
 
     def statement_set(self, meta: Meta, children: Children) -> ast.EndOfSet | None:
         """Its INSERTs run together, as all of a text do."""
-        return ast.EndOfSet() if _words(children[0]) == "END" else None
-
-    def explained(self, meta: Meta, children: Children) -> ast.ExplainOf:
-        return ast.ExplainOf(children[-1], of_set=True)
+        return ast.EndOfSet() if key_of(children[0]) == "END" else None
 
     def executed(self, meta: Meta, children: Children) -> ast.Insert:
         return children[-1]  # type: ignore[no-any-return]
@@ -146,7 +141,7 @@ class DeclarationRules(FunctionRules):
     def drop(self, meta: Meta, children: Children) -> ast.Drop:
         kind, *rest = children
         name = next(c for c in rest if isinstance(c, Token) and c.type == "NAME")
-        word = _words(kind).replace("SOURCE", "STREAM")
+        word = key_of(kind).replace("SOURCE", "STREAM")
         return ast.Drop(word, named(name), if_exists=True in rest)
 
     def if_exists(self, meta: Meta, children: Children) -> bool:
@@ -165,33 +160,6 @@ class DeclarationRules(FunctionRules):
 
             name = optioned(name, named(more[0]), reads=False)
         return ast.Insert(name, select)
-
-    def explain(self, meta: Meta, children: Children) -> ast.ExplainOf:
-        return ast.ExplainOf(children[-1], analyze=len(children) > 1)
-
-    def describe(self, meta: Meta, children: Children) -> ast.DescribeOf:
-        return ast.DescribeOf(named(next(c for c in children if c.type == "NAME")))
-
-    def show(self, meta: Meta, children: Children) -> ast.Show:
-        kind = next(_words(child) for child in children if child.type == "SHOWN")
-        return ast.Show(kind.removeprefix("MATERIALIZED ").replace("SOURCES", "STREAMS"))
-
-    def show_create(self, meta: Meta, children: Children) -> ast.ShowCreateOf:
-        kind = _words(children[0]).removeprefix("CREATE ").removeprefix("MATERIALIZED ")
-        return ast.ShowCreateOf(kind, named(children[1]))
-
-    def describe_function(self, meta: Meta, children: Children) -> ast.DescribeFunctionOf:
-        return ast.DescribeFunctionOf(named(children[1]))
-
-    def show_functions(self, meta: Meta, children: Children) -> ast.ShowFunctionsLike:
-        _, *pattern = children
-        return ast.ShowFunctionsLike(prepared.unquoted(pattern[0]) if pattern else None)
-
-    def set(self, meta: Meta, children: Children) -> ast.Set:
-        if isinstance(children[0], Token):  # TIME ZONE, Spark's and PostgreSQL's
-            return ast.Set(SESSION_ZONE, children[1], meta_span(meta))
-        name, value, _ = children[0]
-        return ast.Set(name, value, meta_span(meta))
 
     def options(self, meta: Meta, children: Children) -> Clause:
         times = Counter(key for key, _, _ in children)
@@ -250,21 +218,12 @@ def _quoted(name: str) -> str:
     return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
 
 
-def _words(token: Token) -> str:
-    """In capitals, with a space between."""
-    return " ".join(str(token).upper().split())
-
-
 def _lists(children: Children) -> list[tuple[ast.Name, ...]]:
     return [child for child in children if isinstance(child, tuple)]
 
 
 def _all_of(name: ast.Name) -> ast.Select:
     return ast.Select((ast.Run("*", "*", name.span),), ast.From(name), name.span)
-
-
-def called(select: ast.Select, names: list[tuple[ast.Name, ...]]) -> ast.Select:
-    return replace(select, called=names[0]) if names else select
 
 
 def _options(children: Children, reads: bool = False) -> tuple[ast.Options, ast.Places]:

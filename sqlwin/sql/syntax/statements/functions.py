@@ -16,7 +16,7 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from sqlwin.errors import InputError, QueryError
-from sqlwin.python_functions import UserFunction, imported
+from sqlwin.python_functions.function import UserFunction
 from sqlwin.schema import type_of
 from sqlwin.sql.syntax.clauses import Clause
 from sqlwin.sql.syntax.leaves import Children, existing_of, meta_span, named
@@ -74,7 +74,8 @@ class FunctionRules(Transformer[Token, Any]):
     def _python(
         self, name: ast.Name, clauses: dict[str, Any], body: ast.Run, path: str
     ) -> ast.CreatePython:
-        from sqlwin.python_modules import importable  # by need
+        from sqlwin.python_functions.declared import imported  # by need
+        from sqlwin.python_modules import importable
 
         importable(path, body.span)
         parameters: Parameters = clauses.get("PARAMETERS", ())

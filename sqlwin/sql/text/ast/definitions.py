@@ -6,7 +6,7 @@ from enum import Enum
 
 from sqlwin.errors import Span
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.python_functions import PythonFunction
+from sqlwin.python_functions.function import PythonFunction
 from sqlwin.sql.text.ast.queries import Select
 from sqlwin.sql.text.ast.terms import Name, Run
 

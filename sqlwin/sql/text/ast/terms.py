@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlwin.durations import LEGAL
 from sqlwin.errors import QueryError, Span
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.python_functions import UserFunction
+from sqlwin.python_functions.function import UserFunction
 
 if TYPE_CHECKING:
     from sqlwin.sql.text.ast.definitions import Macro

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.operators.emitter.due_changes import Due
+from sqlwin.operators.joins.changes.due_changes import Due
 
 Words = tuple[pl.Expr, pl.Expr]
 

@@ -31,9 +31,9 @@ from sqlwin.kernels.joins import coded, near
 from sqlwin.kernels.overlaps import overlapping
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.joins.arrivals import Arrivals
 from sqlwin.operators.joins.pairing import Changes, Pairing
-from sqlwin.operators.joins.session_sides import OWN_FROM, OWN_UNTIL, SessionSide
-from sqlwin.operators.joins.sides import Arrivals
+from sqlwin.operators.joins.sessions.sides import OWN_FROM, OWN_UNTIL, SessionSide
 from sqlwin.operators.sessions.spans import extent_of, within
 from sqlwin.polars_frames import empty
 from sqlwin.schema import TS

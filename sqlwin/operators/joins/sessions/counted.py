@@ -9,7 +9,7 @@ as one that it overlaps goes on.
 | store    | record                                              |
 |----------|-----------------------------------------------------|
 | `counts` | messages of each side                               |
-|          | the others are those of `session_joins`, by numbers |
+|          | the others are those of `operator`, by numbers      |
 
 Invariant: beyond a call here, `watermark` of the stores is the watermark, and never a number.
 
@@ -29,9 +29,10 @@ import polars as pl
 from sqlwin.errors import QueryError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.operator import COUNTS, counts_of, read_counts, write_counts
-from sqlwin.operators.joins.session_joins import SessionJoin
-from sqlwin.operators.joins.sides import POS, Side
+from sqlwin.operators.joins.counts import COUNTS, counts_of, read_counts, write_counts
+from sqlwin.operators.joins.schema import POS
+from sqlwin.operators.joins.sessions.operator import SessionJoin
+from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.state_queries import StateQuery
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.schema import TS

@@ -40,7 +40,8 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores, bounds
-from sqlwin.operators.joins.sides import Arrivals, Side
+from sqlwin.operators.joins.arrivals import Arrivals
+from sqlwin.operators.joins.sides import Side
 from sqlwin.operators.sessions.merging import Instants, Merged
 from sqlwin.operators.sessions.retention import evict
 from sqlwin.operators.sessions.spans import RUN, extent_of, met, within
@@ -50,7 +51,7 @@ from sqlwin.schema import TS
 from sqlwin.state.combine import last_written
 from sqlwin.state.stores.session_store import FROM, UNTIL, session_layout
 from sqlwin.windows import Unit
-from sqlwin.windows.group import Session
+from sqlwin.windows.session import Session
 
 REACHES = "__reaches"
 OWN_FROM, OWN_UNTIL = "__own_from", "__own_until"

@@ -9,7 +9,7 @@ past the end of its session.
 
 | store                       | record                                      |
 |-----------------------------|---------------------------------------------|
-| those of `session_sides`    |                                             |
+| those of `sides`            |                                             |
 | `left_known`, `right_known` | see `padding`; where rows make results alone |
 | `pending`, `revisions`      | see `change_ledger`                         |
 
@@ -32,8 +32,8 @@ from sqlwin.instants import START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.joins.operator import WindowJoin
-from sqlwin.operators.joins.session_pairing import SessionPairing
-from sqlwin.operators.joins.session_sides import SessionSide
+from sqlwin.operators.joins.sessions.pairing import SessionPairing
+from sqlwin.operators.joins.sessions.sides import SessionSide
 from sqlwin.operators.joins.sides import Columns
 from sqlwin.operators.load import not_estimated
 from sqlwin.operators.state_queries import EDGES, SIDE, StateQuery, said

@@ -1,6 +1,6 @@
 """Joins in ROWS of results: windows over rows that are numbered by event time.
 
-Which rows pair says their number, see `numbered_sides`; a late row gives those behind it other
+Which rows pair says their number, see `sides`; a late row gives those behind it other
 numbers, and so other partners. The join is that of rows which may be retracted, but for pairs
 that stay: of two rows one of which goes and comes with another number, and is near enough still.
 
@@ -28,11 +28,13 @@ import polars as pl
 from sqlwin.instants import START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
-from sqlwin.operators.joins.numbered_sides import NumberedSide
-from sqlwin.operators.joins.operator import WindowJoin, counts_of, read_counts, write_counts
+from sqlwin.operators.joins.arrivals import Arrivals
+from sqlwin.operators.joins.changes.words import Moment
+from sqlwin.operators.joins.counts import counts_of, read_counts, write_counts
+from sqlwin.operators.joins.operator import WindowJoin
+from sqlwin.operators.joins.ordered.sides import NumberedSide
 from sqlwin.operators.joins.pairing import Changes, Pairing, marked, of_pairs
-from sqlwin.operators.joins.sides import POS, Arrivals
-from sqlwin.operators.joins.words import Moment
+from sqlwin.operators.joins.schema import POS
 from sqlwin.operators.state_queries import SIDE, MessageRange, StateQuery
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.schema import TS

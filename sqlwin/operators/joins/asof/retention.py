@@ -25,6 +25,7 @@ now has expired, one at 12 has not.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
@@ -34,10 +35,13 @@ from sqlwin.instants import START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.horizon import floored
-from sqlwin.operators.joins.nearest import FOUND, KNOWN, Nearest
+from sqlwin.operators.joins.asof.nearest import FOUND, KNOWN, Nearest
 from sqlwin.operators.joins.pairing import marked
 from sqlwin.operators.joins.retention import Newest
 from sqlwin.operators.joins.sides import Side
+from sqlwin.operators.load import Load, Records
+from sqlwin.operators.store_spec import StoreSpec
+from sqlwin.policies import Policy
 from sqlwin.schema import TS
 from sqlwin.state.contract import HORIZON
 
@@ -70,6 +74,18 @@ def _outdone(right: Side, was: int, horizon: int, stores: Stores) -> pl.DataFram
 
 
 _WAITS = "__waits"
+
+
+def versions(right: Side, policy: Policy) -> StoreSpec:
+    """The store of the right rows, of which the newest of each key stays besides."""
+    rows = right.spec(policy)
+
+    def expected(load: Load) -> Records:
+        retained = rows.expected(load)
+        newest = load.keys_if(bool(right.keys))
+        return retained if isinstance(retained, str) else retained + newest
+
+    return replace(rows, expected=expected)
 
 
 @dataclass(frozen=True)

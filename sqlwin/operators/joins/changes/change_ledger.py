@@ -13,18 +13,10 @@ exists.
 
 | store       | record                                                         |
 |-------------|----------------------------------------------------------------|
-| `pending`   | a change, if there are periods; `__void` where it was undone   |
+| `pending`   | a change, if there are periods; see `pending`                  |
 | `revisions` | the last revision of a result, if it is not its first; with a TTL its marks |
 
-Invariant: `Stores.pending` is the least `__due` of what is pending. What is pending of one result
-has the same `__due`, and of each sign one row at most.
-
-Records of `pending` lie by the time they are due, so those that went out are evicted together,
-and the rest stays where it is. A record that is replaced before is void: by one that is due
-sooner, by none if the change was undone, or as an end of input emits what is due later.
-
-Of EARLY EVERY n ROWS no time evicts the records, see `due_changes`: void ones are erased once they
-are the greater part.
+Invariant: `Stores.pending` is the least `__due` of what is pending.
 
 Worked example, LATE EVERY 10 s: at now = 3 a right row retracts a padded result, which is pending
 as -1, and makes a pair, as 1; both are due at 10. The right row is retracted at now = 7: both are
@@ -33,30 +25,28 @@ void. Otherwise `-D` and `+I` go out at 10, and all records below 10 are evicted
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import polars as pl
 
-from sqlwin.instants import END
 from sqlwin.lazy_dataclass import dataclass
-from sqlwin.operators.contract import Stores, bounds, everything
+from sqlwin.operators.contract import Stores, bounds
 from sqlwin.operators.emitter.changes import CHANGE_SCHEMA
-from sqlwin.operators.emitter.consolidation import consolidated
-from sqlwin.operators.emitter.due_changes import NEVER, Due, DueChanges, due, waits_for_rows
 from sqlwin.operators.emitter.kernel import changelog
 from sqlwin.operators.emitter.schema import DUE, EXISTS, OLD, SIGN, STANDS, STORE, WORD
-from sqlwin.operators.joins.pairing import AT, marked
+from sqlwin.operators.joins.changes.consolidation import consolidated
+from sqlwin.operators.joins.changes.due_changes import NEVER, Due, DueChanges, due, waits_for_rows
+from sqlwin.operators.joins.changes.pending import PendingChanges
+from sqlwin.operators.joins.pairing import AT, marked, marks_of
 from sqlwin.operators.joins.sides import Columns, Side
-from sqlwin.operators.load import nothing
 from sqlwin.operators.store_spec import StoreSpec, layout_of
 from sqlwin.polars_frames import empty, whole
 from sqlwin.policies import Early, Late, Policy
 from sqlwin.schema import EMIT, REVISION, ROW_KEY, TS
 from sqlwin.state.combine import last_written
 
-CHANGES = "pending"
-VOID, TIME = "__void", "__time"
+TIME = "__time"
 RECORDED, GOES = "__recorded", "__goes"
-ONE_INSTANT = 1
-"""Few times are due at once, the ends of periods, and each goes as a whole."""
 
 
 @dataclass(frozen=True)
@@ -101,24 +91,20 @@ class ChangeLedger:
 
     @property
     def _marks(self) -> Columns:
-        return {
-            name: side.marks[old]
-            for side in (self.left, self.right)
-            for old, name in marked(side).items()
-        }
+        return marks_of(self.left, self.right)
+
+    @cached_property
+    def pending(self) -> PendingChanges:
+        return PendingChanges({**self.columns, REVISION: pl.Int32()}, self.waits_for_rows)
 
     def stores(self) -> list[StoreSpec]:
-        kept = {**self.columns, REVISION: pl.Int32(), VOID: pl.Boolean()}
-        changes = layout_of(CHANGES, kept, (), (DUE, ROW_KEY, SIGN), ONE_INSTANT)
         emitted = {TIME: pl.Int64(), ROW_KEY: pl.String(), REVISION: pl.Int32()}
         emitted |= self._marks if self.policy.ttls else {}
         revisions = layout_of(STORE, emitted, (), (TIME, ROW_KEY), self.left.slice_width)
-        until = "for rows" if self.waits_for_rows else "for the end of a period"
-        words = (f"changes that wait {until}", "what was emitted of each result")
-        pending = StoreSpec(changes, last_written(changes), words[0], nothing, "pair")
         expected = self.left.expected(self.policy)
-        repeats = StoreSpec(revisions, last_written(revisions), words[1], expected, "pair")
-        return [pending] * self.batched + [repeats] * self.repeats
+        words = "what was emitted of each result"
+        repeats = StoreSpec(revisions, last_written(revisions), words, expected, "pair")
+        return [self.pending.spec] * self.batched + [repeats] * self.repeats
 
     def none(self) -> pl.DataFrame:
         return empty(self.columns)
@@ -139,7 +125,7 @@ class ChangeLedger:
         if stores.pending is None:
             return changes.filter(ever)
         return changes.filter(
-            ever | pl.col(ROW_KEY).is_in(self._pending(stores)[ROW_KEY].to_list())
+            ever | pl.col(ROW_KEY).is_in(self.pending.read(stores)[ROW_KEY].to_list())
         )
 
     # What goes out.
@@ -160,7 +146,7 @@ class ChangeLedger:
         fresh = self._revised(self._as_one(changes), stores)
         if not self.batched:
             return self._sent(fresh, stores)
-        pending = self._pending(stores)
+        pending = self.pending.read(stores)
         own = pending.join(fresh, on=ROW_KEY, how="semi", maintain_order="left")
         rest = pending.join(fresh, on=ROW_KEY, how="anti", maintain_order="left")
         left = consolidated(own, fresh, tuple(self.output))
@@ -171,14 +157,10 @@ class ChangeLedger:
         left, rest = both.head(len(left)), both.tail(len(rest))
         later = left.filter(~pl.col(GOES))
         taken = pl.concat([own, rest.filter(GOES).select(own.columns)])
-        kept = self._kept(taken, later.select(own.columns), now, stores)
+        kept = self.pending.replace(taken, later.select(own.columns), now, stores)
         times = pl.concat([kept[DUE], rest.filter(~pl.col(GOES))[DUE]])
         stores.pending = times.filter(times < NEVER).min()  # type: ignore[assignment]
         return self._sent(both.filter(GOES).drop(GOES), stores)
-
-    def _pending(self, stores: Stores) -> pl.DataFrame:
-        found = everything(stores, CHANGES).filter(~pl.col(VOID))
-        return found.select(*self.columns, REVISION)
 
     def _as_one(self, changes: pl.DataFrame) -> pl.DataFrame:
         """Of a result that is replaced: one word, that of what becomes true, and one time."""
@@ -207,32 +189,6 @@ class ChangeLedger:
         """Where the record of a result lies: at its left row, of an unmatched right one there."""
         at = self.left.identity[0]
         return pl.coalesce(marked(self.left)[at], marked(self.right)[at]).alias(TIME)
-
-    def _kept(
-        self, taken: pl.DataFrame, later: pl.DataFrame, now: int, stores: Stores
-    ) -> pl.DataFrame:
-        """Keep what goes out later, as it is kept. taken: records that go out or are replaced."""
-        store = stores[CHANGES]
-        if stores.pending is not None and stores.pending <= now:
-            store.expire(now + 1)
-        # a clock that went back must not bring records below the horizon
-        due = pl.max_horizontal(DUE, pl.lit(store.horizon, pl.Int64)).alias(DUE)
-        kept = later.with_columns(due)
-        still = taken.filter(pl.col(DUE) >= store.horizon)
-        void = still.join(kept, on=[DUE, ROW_KEY, SIGN], how="anti", maintain_order="left")
-        for records, undone in ((void, True), (kept, False)):
-            marked_ = records.with_columns(pl.lit(undone).alias(VOID))
-            store.put(marked_.select(store.layout.schema.names()))
-        if self.waits_for_rows:
-            self._erase(stores)
-        return kept
-
-    def _erase(self, stores: Stores) -> None:
-        """Void records that no time evicts."""
-        found = stores[CHANGES].scan(NEVER, END)
-        void = found.filter(VOID)
-        if 2 * len(void) > len(found):
-            stores[CHANGES].erase(void.select(stores[CHANGES].layout.identity))
 
     def _sent(self, changes: pl.DataFrame, stores: Stores) -> pl.DataFrame:
         if changes.is_empty():

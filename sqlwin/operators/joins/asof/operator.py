@@ -14,7 +14,7 @@ nearest is found anew and compared with the one last emitted.
 Invariant: a row that is out is so with its nearest, but for what LATE NEVER keeps silent.
 The nearest of a left row that is kept is kept: looking back, no row is evicted but for a
 newer one that is itself out of retention; looking ahead, both sides are evicted together, or by
-key with RETAIN n ROWS (`asof_retention`).
+key with RETAIN n ROWS (`retention`).
 
 With a TTL rows are forgotten besides. A left row that is out stays so with the right row it
 was emitted with, though that is forgotten, until a nearer one comes. One that waits to be
@@ -26,7 +26,6 @@ row went out with it. A right row at 6: `+U late`, revision 1.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -37,13 +36,14 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.operators.emitter.changes import row_key
 from sqlwin.operators.emitter.schema import DUE, OLD, SIGN
-from sqlwin.operators.joins.asof_retention import Outnumbered, retire
+from sqlwin.operators.joins.arrivals import Arrivals
+from sqlwin.operators.joins.asof.nearest import FOUND, KNOWN, MEETS, TAKEN, Nearest, window_of
+from sqlwin.operators.joins.asof.retention import Outnumbered, retire, versions
 from sqlwin.operators.joins.base import JoinBase
-from sqlwin.operators.joins.nearest import FOUND, KNOWN, MEETS, TAKEN, Nearest, window_of
+from sqlwin.operators.joins.changes.replaced import as_they_were
 from sqlwin.operators.joins.pairing import AT, marked
 from sqlwin.operators.joins.schema import LIVE, OUT, REPLACED, WANTED
-from sqlwin.operators.joins.sides import Arrivals, Columns, Side
-from sqlwin.operators.load import Load, Records
+from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.store_spec import StoreSpec
 from sqlwin.policies import Policy
 from sqlwin.schema import EMIT, TS
@@ -103,19 +103,12 @@ class AsOfJoin(JoinBase):
     def stores(self) -> list[StoreSpec]:
         words = "what was emitted of each left row"
         known = self.left.record(KNOWN, self.nearest.known, words, self.policy)
-        return [self.left.spec(self.policy), self._versions, known, *self.ledger.stores()]
-
-    @property
-    def _versions(self) -> StoreSpec:
-        """The newest row of each key stays besides."""
-        rows = self.right.spec(self.policy)
-
-        def expected(load: Load) -> Records:
-            retained = rows.expected(load)
-            newest = load.keys_if(bool(self.right.keys))
-            return retained if isinstance(retained, str) else retained + newest
-
-        return replace(rows, expected=expected)
+        return [
+            self.left.spec(self.policy),
+            versions(self.right, self.policy),
+            known,
+            *self.ledger.stores(),
+        ]
 
     @cached_property
     def nearest(self) -> Nearest:
@@ -234,12 +227,7 @@ class AsOfJoin(JoinBase):
     def _as_emitted(self, rows: pl.DataFrame, removed: pl.DataFrame) -> pl.DataFrame:
         """Rows with the values they were emitted with."""
         emitted = rows.with_columns(pl.col(OLD + name).alias(name) for name in self.right.columns)
-        if removed.is_empty():
-            return emitted
-        on = list(self.left.identity)
-        others = emitted.filter(~pl.col(REPLACED))
-        old = emitted.drop(*self.left.columns).join(removed.select(*self.left.columns, *on), on=on)
-        return pl.concat([others, old.select(others.columns)])
+        return as_they_were(self.left, emitted, removed)
 
     def _change(self, rows: pl.DataFrame, sign: int, word: pl.Expr, due: pl.Expr) -> pl.DataFrame:
         nulls = {new: self.right.marks[old] for old, new in marked(self.right).items()}

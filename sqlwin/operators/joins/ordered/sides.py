@@ -28,8 +28,10 @@ import polars as pl
 from sqlwin.instants import END, START
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
+from sqlwin.operators.joins.arrivals import Arrivals
 from sqlwin.operators.joins.pairing import of_pairs
-from sqlwin.operators.joins.sides import PASSED_WHERE, POS, Arrivals, Columns, Side
+from sqlwin.operators.joins.schema import PASSED_WHERE, POS
+from sqlwin.operators.joins.sides import Columns, Side
 from sqlwin.operators.order.numbering import NUMBER
 from sqlwin.operators.order.ordering import CERTAIN, COUNTERS, FIXED, Ordering
 from sqlwin.operators.store_spec import StoreSpec
