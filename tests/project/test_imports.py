@@ -105,5 +105,5 @@ def test_a_run_over_a_file_imports_no_pandas(format: str, tmp_path: Path) -> Non
         assert heavy(found) == ["polars", "pyarrow", "sqlglot", "lark"]
 
 
-CHECK, EXPLAIN, RUN = 290, 395, 463
+CHECK, EXPLAIN, RUN = 290, 395, 464
 """Modules of sqlwin."""

@@ -16,7 +16,7 @@ from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.options import connectors
 from sqlwin.plan.options.option import Option
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.runtime.connectors.sinks import Files, open_sink
 from sqlwin.runtime.connectors.sources import source_of
 from sqlwin.runtime.lowering.explained import explain

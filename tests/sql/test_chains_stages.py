@@ -6,10 +6,10 @@ from sqlwin.errors import QueryError
 from sqlwin.plan.explain.statements import answers
 from sqlwin.plan.ir.nodes import Join, WindowRank
 from sqlwin.plan.properties.facts import (
-    fingerprint,
     operator_of,
     sources_of,
 )
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.plan.stages import staged
 from sqlwin.policies import Early
 from sqlwin.runtime.lowering.explained import explain

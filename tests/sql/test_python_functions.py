@@ -12,7 +12,7 @@ import pytest
 
 import sqlwin
 from sqlwin.errors import InputError, QueryError
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.python_functions.declared import udf, udtf
 from sqlwin.python_functions.function import PythonFunction
 from sqlwin.python_modules import VARIABLE

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sqlwin.cli import main
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.sql import script
 from tests.support.sql.cases import underlined
 from tests.support.sql.chains import BOUNDS, COUNTED, STREAMS, mistake

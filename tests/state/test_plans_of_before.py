@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.runtime.lowering.chain import chain
 from sqlwin.sql import script
 from sqlwin.state.segments.codec import schema_print

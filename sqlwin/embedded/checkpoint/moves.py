@@ -17,7 +17,7 @@ from sqlwin.embedded.checkpoint.query_position import SOURCE_TEXT
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress, has_ended, note_end
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.statements import Script
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.plan.resume.compatibility import with_since
 from sqlwin.runtime.checkpoint.export_file import (
     Exported,

@@ -25,7 +25,7 @@ from sqlwin.errors import InputError, RunError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
 from sqlwin.runtime.checkpoint.versions import check_version, parsed
 from sqlwin.state.contract import Blobs

@@ -11,7 +11,7 @@ from sqlwin.embedded.checkpoint.query_position import SOURCE_TEXT
 from sqlwin.embedded.run_progress import PROGRESS, RunProgress
 from sqlwin.errors import InputError, RunError
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.runtime.checkpoint.resumed import Differs, going_on, since_of
 from sqlwin.state.blobs.blobs import SqliteBlobs
 from sqlwin.state.contract import Blobs

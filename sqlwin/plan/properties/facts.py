@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sqlwin.added import added_values
 from sqlwin.plan.ir.matches import MatchAggregate
 from sqlwin.plan.ir.nodes import (
     Filter,
@@ -25,9 +23,7 @@ from sqlwin.plan.ir.nodes import (
     WindowRank,
 )
 from sqlwin.plan.ir.once import from_below, once
-from sqlwin.plan.ir.statements import Query
 from sqlwin.policies import Policy
-from sqlwin.python_functions.function import unnumbered
 from sqlwin.windows import Unit
 from sqlwin.windows.joins import JoinSessions, JoinWindow, SpannedWindow
 from sqlwin.windows.session import Session
@@ -259,13 +255,3 @@ def _functions(plan: Node) -> Iterator[str]:
         conditions = (term for condition in own.conditions for term in condition.terms)
         terms = [term for term in (*own.measures, *conditions) if isinstance(term, MatchAggregate)]
         yield from (term.aggregate.function for term in terms)
-
-
-def fingerprint(*queries: Query) -> str:
-    """Tells plans apart: a checkpoint belongs to one. Sinks may change, but not whether they
-    take both halves of a change, for which the old one has to be kept.
-    """
-    parts: list[object] = [plan for query in queries for plan in plans_of(query.plan)]
-    parts += ["retract"] * sum(query.retracts for query in queries)
-    parts += added_values(parts)
-    return hashlib.sha256(unnumbered(repr(parts)).encode()).hexdigest()[:16]

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from sqlwin.errors import RunError, SqlwinError
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.facts import fingerprint, window_policy
+from sqlwin.plan.properties.facts import window_policy
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.plan.resume.compatibility import retained_since, why_not, with_since
 from sqlwin.plan.resume.differences import difference
 from sqlwin.runtime.checkpoint.task_state import METADATA

@@ -30,7 +30,7 @@ from sqlwin.lazy_dataclass import dataclass
 from sqlwin.operators.contract import Stores
 from sqlwin.plan.ir.source_text import SourceText
 from sqlwin.plan.ir.statements import Script
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.python_functions.function import UserFunction
 from sqlwin.runtime.checkpoint.task_state import METADATA, TABLES, TaskState
 from sqlwin.runtime.lowering.lowered import Lowered

@@ -25,7 +25,7 @@ from sqlwin.errors import RunError
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.plan.ir.nodes import Stream
 from sqlwin.plan.ir.statements import Query
-from sqlwin.plan.properties.facts import fingerprint
+from sqlwin.plan.properties.fingerprint import fingerprint
 from sqlwin.runtime.files.folder_filter import FolderFilters
 from sqlwin.runtime.lowering.chain import (
     Chain,
