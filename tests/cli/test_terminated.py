@@ -23,7 +23,7 @@ SELECT v FROM orders;
 TERMINATING = """
 import signal, sys
 from sqlwin import cli
-from sqlwin.running.screen import Progress
+from sqlwin.running.progress import Progress
 batch = Progress.batch
 
 def terminated(self, seen):

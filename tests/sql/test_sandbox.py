@@ -55,7 +55,7 @@ CHANGING = [
 ]
 CLOCKS = [
     *("today()", "current_time()", "get_current_timestamp()", "get_current_time()", "age(ts)"),
-    *("transaction_timestamp()", "localtimestamp()", "localtime()", "current_localtime()"),
+    *("transaction_timestamp()", "localtime()", "current_localtime()"),
 ]
 """Of other dialects, or of types that there are not; for the others see test_volatile.py."""
 SHAPES = [
@@ -85,7 +85,7 @@ SHAPES = [
     ),
     *("UNPIVOT(n)", "LATERAL (SELECT 1)", "n; SELECT 1", "1) AS x FROM rows; SELECT (1", "1 -- "),
     *("LIST_AGGREGATE(ARRAY(1), 'sum')", "list_value(1)", "enum_range(n)", "alias(n)", "invoke(n)"),
-    *("localtimestamp", "CAST(n AS nothing)", "$$a$$", "[x for x in ARRAY(1)]", "{'a': 1}"),
+    *("CAST(n AS nothing)", "$$a$$", "[x for x in ARRAY(1)]", "{'a': 1}"),
     *("TRANSFORM(ARRAY(1), x -> rand())", "TRANSFORM(ARRAY(1), x -> read_text('x'))"),
     "FILTER(ARRAY(1), x -> (SELECT TRUE))",
 ]
