@@ -54,6 +54,10 @@ def input_of(select: ast.Select, known: Known, bind: Bind) -> tuple[Relation, Wi
         given = passing(select.policies) if above_rows(select) else select.policies
         return matched(select.relation, given, known, bind), None
     found, window = bind_from(select.relation, known, bind)
+    if select.relation.timed is not None:
+        from sqlwin.sql.syntax.subqueries.correlated import refuse_untimed  # by need
+
+        refuse_untimed(found.schema(), *select.relation.timed)
     if above_rows(select) or select.policies.span is not None:
         found = of_rows(found, select.relation.source.span)
     return found, window

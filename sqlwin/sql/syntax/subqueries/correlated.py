@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from sqlwin.errors import QueryError
+from sqlwin.schema import TIMESTAMP, Schema
 from sqlwin.sql.expressions.scalars import Expr, parsed
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import outside
 from sqlwin.sql.text.runs import part
 
 LEGAL = "(SELECT MAX(b.p) FROM b WHERE b.window_end = a.window_end)"
+WITHIN = f"{LEGAL}; … WHERE b.k = a.k AND b.ts BETWEEN a.ts - INTERVAL '1' HOUR AND a.ts"
 
 
 def names(source: ast.From) -> Iterator[str]:
@@ -51,8 +53,18 @@ def refuse_outer(run: ast.Run, own: frozenset[str]) -> None:
 
 
 def _unequal(run: ast.Run) -> QueryError:
-    message = "a query in an expression names the rows around it in equalities of its WHERE alone"
-    return QueryError(message, run.span, legal=LEGAL)
+    message = (
+        "a query in an expression names the rows around it in equalities of its WHERE, and as"
+        " bounds of its event time by theirs, from above at least"
+    )
+    return QueryError(message, run.span, legal=WITHIN)
+
+
+def refuse_untimed(schema: Schema, column: ast.Name, run: ast.Run) -> None:
+    """QueryError where a condition bounds no TIMESTAMP. column: of the rows of both, in order."""
+    types = {each.name.lower(): each.type for each in schema}
+    if types[column.text.lower()] != TIMESTAMP:
+        raise _unequal(run)
 
 
 def equality(run: ast.Run, own: frozenset[str]) -> tuple[ast.Run, ast.Run]:

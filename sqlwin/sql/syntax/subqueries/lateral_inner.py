@@ -19,7 +19,7 @@ from sqlwin.sql.text.conditions import conjuncts, outside
 from sqlwin.sql.text.runs import part
 
 LEGAL = "LATERAL (SELECT b.v FROM b WHERE b.k = a.k ORDER BY b.v DESC LIMIT 3) AS t"
-_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
+COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def split(inner: Inner) -> tuple[ast.Run | None, list[Condition]]:
 
 def _condition(inner: Inner, run: ast.Run) -> Condition:
     """QueryError where it is no comparison of own rows with those before."""
-    pieces, words = _cut(run) if isinstance(parsed(run), _COMPARED) else ((), ())
+    pieces, words = _cut(run) if isinstance(parsed(run), COMPARED) else ((), ())
     mixed = any(names_outer(parsed(p), inner.own) and not _whole(p, inner.own) for p in pieces)
     if not pieces or mixed or not any(map(inner.is_own, pieces)):
         message = "a query behind LATERAL compares its rows with those before, a side each"

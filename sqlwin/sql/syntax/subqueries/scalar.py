@@ -21,6 +21,12 @@ from sqlwin.errors import QueryError, Span
 from sqlwin.lazy_dataclass import dataclass
 from sqlwin.sql.expressions.scalars import NESTED
 from sqlwin.sql.syntax.subqueries.correlated import names, names_one_of
+from sqlwin.sql.syntax.subqueries.scalar_frames import (
+    Frame,
+    over_frames,
+    refuse_groups,
+    without_values,
+)
 from sqlwin.sql.syntax.subqueries.scalar_values import made
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import TOKEN, both, closing, conjuncts, either
@@ -45,6 +51,7 @@ class Scalars:
 
     parse: Parse
     joins: list[ast.Join] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
 
     def replaced(self, run: ast.Run, conditions: bool = False) -> ast.Run:
         """conditions: it is a WHERE, whose EXISTS joined by AND are left to be SEMI JOINs."""
@@ -59,10 +66,17 @@ class Scalars:
     def _value(self, run: ast.Run, start: int, end: int, exists: bool) -> str:
         inner = part(run, start + 1, end - 1)
         select = self.parse(inner)
-        name = ast.Name(f"subquery{len(self.joins) + 1}", select.span)
-        join, value = made(select, name, exists)
-        self.joins.append(join)
+        name = ast.Name(f"subquery{len(self.joins) + len(self.frames) + 1}", select.span)
+        found, value = made(select, name, exists)
+        if isinstance(found, ast.Join):
+            self.joins.append(found)
+        else:
+            self.frames.append(found)
         return value
+
+    @property
+    def span(self) -> Span:
+        return self.joins[0].word.span if self.joins else self.frames[0].select.span
 
 
 def without_scalars(select: ast.Select, parse: Parse) -> ast.Select:
@@ -75,16 +89,19 @@ def without_scalars(select: ast.Select, parse: Parse) -> ast.Select:
     of_rows = len(scalars.joins)
     items = tuple(scalars.replaced(item) for item in select.items)
     having = None if select.having is None else scalars.replaced(select.having)
-    if not scalars.joins:
+    if not scalars.joins and not scalars.frames:
         return select
-    source = _windowless(source, scalars.joins[0].word.span)
+    source = _windowless(source, scalars.span)
     if len(scalars.joins) > of_rows:
         from sqlwin.sql.syntax.subqueries.scalar_groups import grouped  # by need
 
         items, having = grouped(select, items, having, scalars.joins[of_rows:])
+    refuse_groups(select, (*items, having), scalars.frames)
     source = _named(source)
     whole = _named(select.relation)
     items = tuple(each for item in items for each in starred(item, whole))
+    items = without_values(items, scalars.frames)
+    source = over_frames(source, scalars.frames, parse)
     joins = (*source.joins, *scalars.joins[before:])
     return replace(
         select, items=items, where=where, having=having, relation=replace(source, joins=joins)

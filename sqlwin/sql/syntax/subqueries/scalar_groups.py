@@ -29,13 +29,13 @@ def grouped(
 ) -> tuple[tuple[ast.Run, ...], ast.Run | None]:
     """The items and HAVING, whose values `joins` have; as they were, where nothing groups."""
     runs = [*items, *([] if having is None else [having])]
-    if not select.group and not any(_aggregates(parsed(run), run) for run in runs):
+    if not select.group and not any(calls_aggregate(parsed(run), run) for run in runs):
         return items, having
     made = [_of_groups(run, select, joins) for run in runs]
     return tuple(made[: len(items)]), having and made[-1]
 
 
-def _aggregates(tree: Expr, run: ast.Run) -> bool:
+def calls_aggregate(tree: Expr, run: ast.Run) -> bool:
     return any(_aggregate(node, run) for node in tree.walk())
 
 
@@ -50,14 +50,14 @@ def _of_groups(run: ast.Run, select: ast.Select, joins: Sequence[ast.Join]) -> a
         assert join.right.alias is not None and join.on is not None
         name = join.right.alias.text
         found = [node for node in tree.find_all(exp.Column) if node.table == name]
-        if not found or _within(found[0], run):
+        if not found or within_aggregate(found[0], run):
             continue
         _check(join, name, select)
         text = re.sub(rf"\b{name}\.{name}(_part\d+)?\b", r"ANY_VALUE(\g<0>)", text)
     return replace(run, text=text)
 
 
-def _within(node: Expr, run: ast.Run) -> bool:
+def within_aggregate(node: Expr, run: ast.Run) -> bool:
     """Whether it is a part of an aggregate's call."""
     above: Expr | None = node
     while above is not None:

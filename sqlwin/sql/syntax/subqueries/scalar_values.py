@@ -24,29 +24,40 @@ from sqlwin.sql.syntax.subqueries.correlated import (
     refuse_outer,
 )
 from sqlwin.sql.syntax.subqueries.of_nothing import called, null_of_nothing, split, zero
+from sqlwin.sql.syntax.subqueries.scalar_frames import Frame, framed
 from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import conjuncts
 from sqlwin.sql.text.runs import ALIAS, part
 
 
-def made(select: ast.Select, name: ast.Name, exists: bool) -> tuple[ast.Join, str]:
-    """The join, by that name, and the value. exists: it stands behind EXISTS."""
+def made(select: ast.Select, name: ast.Name, exists: bool) -> tuple[ast.Join | Frame, str]:
+    """The join, by that name, or the frame, and the value. exists: it stands behind EXISTS."""
+    counted = ast.Run("COUNT(*)", "COUNT(*)", select.span)
+    if exists and (frame := framed(select, name.text, counted)) is not None:
+        return frame[0], f"({frame[1]} > 0)"
     if exists:
-        item = ast.Run("COUNT(*)", "COUNT(*)", select.span)
-        return _join(select, item, name), f"(COALESCE({name.text}.{name.text}, 0) > 0)"
+        return _join(select, counted, name), f"(COALESCE({name.text}.{name.text}, 0) > 0)"
     item = _value(select)
     value = f"{name.text}.{name.text}"
     if _of_one_row(select):
         return _join(select, item, name, single=True), value
     bare = part(item, 0, _end(item))
+    if (frame := framed(select, name.text, bare)) is not None:
+        _refuse_columns(frame[1], frame[0].outer, bare, item)
+        return frame[0], f"({frame[1]})"
     if null_of_nothing(bare):
         return _join(select, item, name), f"COALESCE({value}, 0)" if zero(bare) else value
     columns, text = split(bare, lambda at: f"{value}_part{at}")
+    _refuse_columns(text, name.text, bare, item)
+    return _join(select, item, name, columns=columns), f"({text})"
+
+
+def _refuse_columns(text: str, name: str, bare: ast.Run, item: ast.Run) -> None:
+    """QueryError where a value is of columns beside the aggregates, which have that qualifier."""
     own = parsed(replace(bare, text=text)).find_all(exp.Column)
-    if any(node.table != name.text for node in own):
+    if any(node.table != name for node in own):
         message = "what a query in an expression gives is aggregates, and no column beside them"
         raise QueryError(message, item.span, legal=LEGAL)
-    return _join(select, item, name, columns=columns), f"({text})"
 
 
 def _value(select: ast.Select) -> ast.Run:

@@ -52,6 +52,7 @@ from sqlwin.sql.text.ast.terms import Duration as Duration
 from sqlwin.sql.text.ast.terms import File as File
 from sqlwin.sql.text.ast.terms import Inline as Inline
 from sqlwin.sql.text.ast.terms import Led as Led
+from sqlwin.sql.text.ast.terms import Made as Made
 from sqlwin.sql.text.ast.terms import Name as Name
 from sqlwin.sql.text.ast.terms import Optioned as Optioned
 from sqlwin.sql.text.ast.terms import Part as Part

@@ -35,6 +35,7 @@ class From:
     window over the joined rows, where ksqlDB has it. unnests: of its rows, in order. match:
     MATCH_RECOGNIZE over its rows. open: its source is a join in brackets, whose inputs have their
     names outside, too. piped: it is what stands before AGGREGATE, whose window is the one in it.
+    timed: a column that has to be a TIMESTAMP, and the condition that says so.
     """
 
     source: Name | WindowCall | Select | Union | Pivot | Unpivot
@@ -47,6 +48,7 @@ class From:
     match: MatchRecognize | None = None
     open: bool = False
     piped: bool = False
+    timed: tuple[Name, Run] | None = None
 
 
 @dataclass(frozen=True)

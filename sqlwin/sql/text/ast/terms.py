@@ -127,6 +127,14 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Made(Run):
+    """A run that stands nowhere: its place is that of what it was made of."""
+
+    def at(self, start: int, end: int) -> Span:
+        return self.span
+
+
+@dataclass(frozen=True)
 class Led(Run):
     """A run whose first `lead` characters stand nowhere: `* EXCEPT (` of DROP. column: what a SET
     gives a value, which stands before it."""
