@@ -32,10 +32,13 @@ _LOGIC = "AND OR NOT IS NULL TRUE FALSE IN BETWEEN LIKE ILIKE RLIKE ESCAPE CASE 
 _OTHERS = "AS DIV INTERVAL ASC DESC NULLS IGNORE RESPECT DISTINCT FILTER WITHIN GROUP ORDER BY"
 WORDS = frozenset(f"{_LOGIC} {_OTHERS}".split())
 _JSON_KINDS = "JSON VALUE SCALAR ARRAY OBJECT"
-_JSON_CALLS = "RETURNING DEFAULT UNKNOWN ON EMPTY ERROR KEY ABSENT"
+_JSON_CALLS = "RETURNING DEFAULT UNKNOWN ON EMPTY ERROR KEY ABSENT FORMAT"
 _JSON_WRAPPERS = "WITH WITHOUT CONDITIONAL UNCONDITIONAL WRAPPER"
 JSON = frozenset(f"{_JSON_KINDS} {_JSON_CALLS} {_JSON_WRAPPERS}".split())
 """Keywords of IS JSON, and within JSON_VALUE and the like."""
+ZONED = frozenset(("AT", "TIME", "ZONE"))
+ROUNDED = frozenset(("TO",))
+"""Keywords of AT TIME ZONE, and within `FLOOR(ts TO HOUR)`, beside the unit."""
 PLACES = frozenset(("FIRST", "LAST"))
 """Keywords behind NULLS, and names of functions elsewhere."""
 WHOLE = frozenset(("limit", "exclude", "duration"))
@@ -77,7 +80,7 @@ def keywords(node: Branch, source: str) -> Words:
         read = clause_words.of_match if node.rule == MATCH else clause_words.of_pivot
         return read(node, source)
     if node.rule not in ("run", KEY) or not any(
-        leaf.text.upper() in WORDS or leaf.text.upper() in JSON for leaf in leaves(node)
+        leaf.text.upper() in WORDS | JSON | ZONED | ROUNDED for leaf in leaves(node)
     ):
         return frozenset()
     found = in_capitals(_text(node, blanked(source)), node.rule == KEY, _placed(node))
@@ -90,13 +93,19 @@ def in_capitals(text: str, key: bool, more: frozenset[str] = frozenset()) -> Wor
     if tree is None:
         return frozenset()
     names = {each.name.upper() for each in tree.find_all(exp.Identifier)}
-    return (WORDS | more | _of_json(tree)) - names
+    return (WORDS | more | _of_json(tree) | _of_times(tree)) - names
 
 
 def _of_json(tree: exp.Expr) -> frozenset[str]:
     calls = {each.name.upper() for each in tree.find_all(exp.Anonymous)}
     known = tree.find(exp.JSON, exp.JSONValue, exp.JSONExists) or calls & frozenset(CALLS)
     return JSON - calls if known else frozenset()
+
+
+def _of_times(tree: exp.Expr) -> frozenset[str]:
+    zoned = ZONED if tree.find(exp.AtTimeZone) else frozenset[str]()
+    rounded = [each.args["to"].name for each in tree.find_all(exp.Floor, exp.Ceil)]
+    return zoned | (ROUNDED | {*rounded} if rounded else frozenset[str]())
 
 
 def units(tokens: Sequence[Leaf]) -> Iterator[int]:

@@ -113,6 +113,10 @@ MATCHES = [
             "a WHERE json_value(b, '$' RETURNING int DEFAULT empty ON error) IS NOT NULL   AND "
             "error IS JSON OBJECT   AND json_query(value, '$' WITH CONDITIONAL WRAPPER) = '[]'",
         ),
+        (
+            "a where floor(ts to hour) = ts at time zone tz and json_array(p format json) = q",
+            "a WHERE floor(ts TO HOUR) = ts AT TIME ZONE tz AND json_array(p FORMAT JSON) = q",
+        ),
         ("a retain '1 day'", "a RETAIN '1 day'"),
     ],
 )

@@ -51,7 +51,8 @@ QUERIES = {
     "session": (
         """SELECT user_name, window_start AS at, window_end AS until, SUM(d) AS s
         FROM (SELECT k AS user_name, v * 2 AS d, window_start, window_end
-          FROM SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), INTERVAL '20' SECOND) WHERE v > 2)
+          FROM SESSION(TABLE (SELECT * FROM t WHERE v > 2) PARTITION BY k, DESCRIPTOR(ts),
+            INTERVAL '20' SECOND))
         GROUP BY user_name, window_start, window_end""",
         f"{ISLANDS} SELECT k, min(ts), max(ts) + INTERVAL 20 SECOND, sum(v * 2) FROM s"
         " GROUP BY k, g",

@@ -332,6 +332,14 @@ def test_an_int_of_thousands_of_digits_is_a_text() -> None:
     assert pushed([{"x": 10**5000}], "STRING").rows["x"].to_list() == ["1" + "0" * 5000]
 
 
+@pytest.mark.parametrize("foreign", [{(1, 2): 3}, {b"a": 1}, {date(2024, 1, 1): 1}, [object()]])
+def test_what_has_no_text_within_a_dict_or_list_is_malformed(foreign: object) -> None:
+    rows = [{"x": {"a": [date(2024, 1, 1), 1.5]}}, {"x": foreign}, {"x": {1: None}}]
+    found = pushed(rows, "STRING")
+    assert found.rows["x"].to_list() == ['{"a": ["2024-01-01", 1.5]}', '{"1": null}']
+    assert len(found.errors) == 1
+
+
 def test_half_of_a_surrogate_pair_beside_an_object() -> None:
     found = pushed([{"x": "a\ud800"}, {"x": object()}, {"x": "tea"}], "STRING")
     assert found.rows["x"].to_list() == ["tea"]

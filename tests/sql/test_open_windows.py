@@ -19,6 +19,7 @@ CREATE VIEW listed (began, ended, amount) AS SELECT window_start, window_end, va
   FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE);
 """
 BELOW = "(SELECT *, value * 2 AS d FROM orders WHERE value > 0)"
+POSITIVE = "(SELECT * FROM orders WHERE value > 0)"
 TUMBLE = "TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '1' MINUTE)"
 ROWS = f"SELECT *, value * 2 AS d FROM {TUMBLE.format('orders')} WHERE value > 0"
 KINDS = {
@@ -146,7 +147,8 @@ def test_another_column_may_be_called_as_the_event_time() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_windows_of_any_kind(kind: str) -> None:
     keys = "product, window_start, window_end"
-    rows = f"SELECT *, value * 2 AS d FROM {KINDS[kind].format('orders')} WHERE value > 0"
+    inner, where = ("orders", "WHERE value > 0") if kind != "session" else (POSITIVE, "")
+    rows = f"SELECT *, value * 2 AS d FROM {KINDS[kind].format(inner)} {where}"
     plain = f"SELECT {keys}, SUM(d) AS s FROM ({rows}) GROUP BY {keys}"
     written = f"SELECT {keys}, SUM(d) AS s FROM {KINDS[kind].format(BELOW)} GROUP BY {keys}"
     assert explained(plain) == explained(written)
@@ -180,6 +182,16 @@ SESSION = "SELECT *, value * 2 AS d FROM " + KINDS["session"].format("orders")
         (
             f"SELECT window_end, SUM(d) AS s FROM ({SESSION}) GROUP BY window_end",
             "GROUP BY lacks product, by which the sessions are split",
+        ),
+        (
+            f"SELECT product, window_end, SUM(d) AS s FROM ({SESSION})"
+            " GROUP BY GROUPING SETS ((window_end, product), (window_end))",
+            "GROUP BY lacks product, by which the sessions are split",
+        ),
+        (
+            f"SELECT product, window_end, SUM(d) AS s FROM ({SESSION} WHERE value > 0)"
+            " GROUP BY product, window_end",
+            "a condition on the rows of SESSION would leave out what holds sessions together",
         ),
         (
             f"SELECT product, window_end, MAX(window_start) AS s FROM ({SESSION})"

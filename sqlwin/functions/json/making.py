@@ -100,8 +100,8 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "json_object json_build_object jsonb_build_object",
         of("(ANY...) -> STRING", _object),
-        doc="`([KEY] 'a' VALUE x, …)` or `('a', x, …)` as JSON, then `NULL ON NULL` or "
-        "`ABSENT ON NULL`; what makes JSON itself is not quoted.",
+        doc="`([KEY] 'a' VALUE x [FORMAT JSON], …)` or `('a', x, …)` as JSON, then `NULL ON NULL` "
+        "or `ABSENT ON NULL`; what makes JSON itself is not quoted.",
     ),
     function(
         "json_array json_build_array jsonb_build_array",

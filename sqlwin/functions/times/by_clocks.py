@@ -57,6 +57,13 @@ def _of_unit(_: Overload, args: Args) -> Clock:
     return Clock.INSTANT if str(unit.value).upper() in _FIXED_UNITS else Clock.KEPT
 
 
+def _of_ceiling(_: Overload, args: Args) -> Clock:
+    """An hour, or less, behind a beginning that clocks show: they may be put back between."""
+    unit = args[0]
+    assert isinstance(unit, Typed)
+    return Clock.INSTANT if str(unit.value).upper() in _FIXED_UNITS else Clock.KEPT
+
+
 def _of_parts(_: Overload, args: Args) -> Clock:
     return Clock.MADE if len(args) == 6 else Clock.INSTANT
 
@@ -86,7 +93,8 @@ RULES: dict[str, Rule] = {
         ),
         Clock.READ,
     ),
-    **dict.fromkeys(("date_trunc", "floor to", "ceil to"), Clock.KEPT),
+    **dict.fromkeys(("date_trunc", "floor to"), Clock.KEPT),
+    "ceil to": _of_ceiling,
     **dict.fromkeys(_names("+ - try_add try_subtract"), _of_interval),
     **dict.fromkeys(_names("date_add timestampadd"), _of_unit),
     **dict.fromkeys(_names("make_timestamp try_make_timestamp"), _of_parts),
@@ -94,7 +102,14 @@ RULES: dict[str, Rule] = {
 _INSTANT = re.compile(r"\bTIMESTAMP\b")
 UTC_ALONE = frozenset(_names("time_bucket sequence"))
 """Those of a TIMESTAMP that are refused under another zone."""
-WITHIN = frozenset(_names("to_json from_json to_csv from_csv"))
+WITHIN = frozenset(
+    _names(
+        """
+        to_json from_json to_csv from_csv json_string json_object json_build_object
+        jsonb_build_object json_array json_build_array jsonb_build_array
+        """
+    )
+)
 """Those that print or read what is within a value, likewise."""
 
 

@@ -5,12 +5,14 @@ All are those of a TIMESTAMP in UTC, in which clocks show what is read or made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlwin.functions.casts.cast import cast
 from sqlwin.functions.casts.time_texts import UTC
 from sqlwin.functions.core.entry import Call, Function, How, Overload, function, of
 from sqlwin.functions.core.session_zone import in_utc, session_zone
-from sqlwin.functions.core.typed import Refused, Typed
-from sqlwin.functions.core.types import STRING
+from sqlwin.functions.core.typed import Argument, Refused, Typed
+from sqlwin.functions.core.types import DATE, STRING
 from sqlwin.functions.times.by_pattern import clock_of, has_zone, read_timestamp
 from sqlwin.functions.times.made import INTS, MAKE, SECONDS, TRY_MAKE, narrowed
 from sqlwin.functions.times.zoned import from_utc, to_utc
@@ -96,9 +98,12 @@ def _to_clock(call: Call) -> str:
     return UTC.format(f"{from_utc.named([TIMESTAMP, STRING], TIMESTAMP)}({instant}, {zone})")
 
 
-def _of_date(call: Call) -> str:
-    legal = "CAST(day AS TIMESTAMP), an instant; CAST(day AS TIMESTAMP_NTZ), what clocks show"
-    raise Refused("AT TIME ZONE of a DATE may mean either of two", legal, at=0)
+def _no_date(args: Sequence[Argument]) -> list[Argument]:
+    given = args[0]
+    if isinstance(given, Typed) and given.type == DATE:
+        legal = "CAST(day AS TIMESTAMP), an instant; CAST(day AS TIMESTAMP_NTZ), what clocks show"
+        raise Refused("AT TIME ZONE of a DATE may mean either of two", legal, at=0)
+    return list(args)
 
 
 _TIMES = ("TIMESTAMP_NTZ", "DATE", "TIMESTAMP", "STRING")
@@ -130,11 +135,11 @@ FUNCTIONS: tuple[Function, ...] = (
     Function(
         ("at time zone",),
         (
-            of("(DATE, STRING) -> TIMESTAMP", _of_date, strict=True),
             of("(TIMESTAMP_NTZ, STRING) -> TIMESTAMP", _to_instant, fails=True, strict=True),
             of("(TIMESTAMP, STRING) -> TIMESTAMP_NTZ", _to_clock, fails=True),
         ),
         doc="ts AT TIME ZONE 'Europe/Berlin': what clocks show there at an instant; of a"
         " TIMESTAMP_NTZ the instant at which they show it there.",
+        before=_no_date,
     ),
 )

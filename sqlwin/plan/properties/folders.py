@@ -38,13 +38,13 @@ def folders_read(plan: Node) -> dict[Stream, Conditions]:
 
 def why_all_folders(plan: Node) -> dict[Stream, str]:
     """Why of a source all folders are read although a WHERE says which."""
-    told: dict[Stream, str] = {}
+    found: dict[Stream, str] = {}
     pruned = folders_read(plan)
     for made, scan in _sources(plan):
         if scan.folders is not None and scan.stream not in pruned:
             other = "another part of the query reads them"
-            told.setdefault(scan.stream, why_all(plan, made, scan) or other)
-    return told
+            found.setdefault(scan.stream, why_all(plan, made, scan) or other)
+    return found
 
 
 def why_all(plan: Node, made: Node, scan: Source) -> str | None:

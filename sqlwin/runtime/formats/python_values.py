@@ -36,6 +36,8 @@ from sqlwin.runtime.rows.render import plain
 TOO_DEEP = b"\xff: nested too deep"
 """In place of a value that is nested deeper than a line of JSON may be. It is no UTF-8, so that
 its row is malformed."""
+NO_JSON = b"\xff: no JSON"
+"""In place of a dict or list with a value, or a key, that has no text, likewise."""
 
 
 class NotText:
@@ -163,7 +165,10 @@ def _text(value: Any, type_: pa.DataType | None) -> str | bytes | None:
         return bytes(value)
     if too_deep(value, DEEPEST - 1):  # the row is a level, too
         return TOO_DEEP
-    text = python_text(value, type_)
+    try:
+        text = python_text(value, type_)
+    except TypeError:
+        return NO_JSON
     return text if text.isascii() or _whole(text) else text.encode(*_SURROGATES)
 
 
@@ -191,8 +196,13 @@ def json_text(value: object) -> str:
     return json.dumps(plain(value), default=shown, ensure_ascii=False)
 
 
+def _without_text(value: object) -> str:
+    raise TypeError(f"a {type(value).__name__} has no text")
+
+
 def python_text(value: object, type_: pa.DataType | None) -> str:
-    """A Python value as a text that the type takes where it takes the value.
+    """A Python value as a text that the type takes where it takes the value. TypeError where
+    something within it has none.
 
     >>> python_text(7.0, pa.int64()), python_text(True, pa.int64())
     ('7', 'true')
@@ -202,7 +212,7 @@ def python_text(value: object, type_: pa.DataType | None) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping | list | tuple):
-        return json_text(value)
+        return json.dumps(plain(value), default=_without_text, ensure_ascii=False)
     if isinstance(value, datetime):
         return _datetime_text(value, type_)
     if isinstance(value, date):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import DATE
-from sqlwin.functions.times.sums.units import back, instant, unit_of
+from sqlwin.functions.times.sums.units import MICROS, back, instant, unit_of
 
 _TRUNCATED = {
     **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
@@ -64,10 +64,24 @@ def floor(call: Call) -> str:
 
 def ceiling(call: Call) -> str:
     unit, typed, given = _rounded(call)
+    if unit not in _OF_DATES:
+        return _next_instant(call, unit)
     begun = f"date_trunc('{unit}', {given})"
     longer = _LONGER.get(unit, f"1 {unit}")
     next_one = f"CASE WHEN {begun} = {given} THEN {begun} ELSE {begun} + INTERVAL '{longer}' END"
     return typed(call.filled(next_one))
+
+
+def _next_instant(call: Call, unit: str) -> str:
+    """Of the beginning that clocks show, and so long behind it."""
+    from sqlwin.functions.resolve import resolved  # it imports this
+    from sqlwin.functions.table import TABLE
+
+    given = call.args[1]
+    assert isinstance(given, Typed)
+    begun = resolved(TABLE["floor to"], [call.args[0], given]).sql  # type: ignore[list-item]
+    behind = f"make_timestamptz(epoch_us({begun}) + {MICROS[unit]})"
+    return f"CASE WHEN {begun} = {given.sql} THEN {given.sql} ELSE {behind} END"
 
 
 def _rounded(call: Call) -> tuple[str, Callable[[str], str], str]:

@@ -11,7 +11,7 @@
 >>> from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 >>> text = "JSON_QUERY(s, '$.a' WITH WRAPPER NULL ON EMPTY)"
 >>> sqlglot.parse_one(text, read=SqlwinSpark).sql(SqlwinSpark)
-"JSON_QUERY(s, '$.a', WITH UNCONDITIONAL ARRAY WRAPPER, NULL ON EMPTY)"
+"JSON_QUERY(s, '$.a' WITH UNCONDITIONAL ARRAY WRAPPER NULL ON EMPTY)"
 >>> sqlglot.parse_one("a -> 'b' ->> 0 = 'x'", read=SqlwinSpark).sql(SqlwinSpark)
 "a -> 'b' ->> 0 = 'x'"
 """

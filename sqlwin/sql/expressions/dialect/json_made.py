@@ -4,12 +4,16 @@
 |---|---|
 | `JSON_OBJECT(KEY 'a' VALUE x)`, `JSON_BUILD_OBJECT('a', x)` | a call of keys and values |
 | `JSON_ARRAY(x, y NULL ON NULL)` | a call, with the words behind the values as a `Var` |
+| `JSON_ARRAY(x -> 'a')`, and other calls that give JSON | `FormatJson` around the value |
+| `JSON_ARRAY(x FORMAT JSON)` | as `x -> '$'` |
+
+A value is JSON by how it is written, before columns are put in the place of what they stand for.
 
 >>> import sqlglot
 >>> from sqlwin.sql.expressions.dialect.dialect import SqlwinSpark
 >>> text = "JSON_OBJECT(KEY 'a' VALUE value, 'b' VALUE JSON_ARRAY() ABSENT ON NULL)"
 >>> sqlglot.parse_one(text, read=SqlwinSpark).sql(SqlwinSpark)
-"JSON_OBJECT('a', value, 'b', JSON_ARRAY(), ABSENT ON NULL)"
+"JSON_OBJECT('a', value, 'b', JSON_ARRAY() ABSENT ON NULL)"
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ LEGAL = {
 _JSON = (
     *(*OBJECTS, *ARRAYS, "JSON_QUERY", "JSON_EXTRACT", "JSONB_EXTRACT_PATH", "JSON_EXTRACT_PATH"),
     *("->", "#>", "TO_JSON", "JSON_STRING", "JSON_QUOTE"),
+    *("JSON_OBJECTAGG", "JSON_OBJECT_AGG", "JSONB_OBJECT_AGG"),
+    *("JSON_ARRAYAGG", "JSON_AGG", "JSONB_AGG"),
 )
 """Functions that give JSON, of which no string is made."""
 Called = tuple[str, list[exp.Expr]]
@@ -50,7 +56,7 @@ def _object(parser: Any) -> exp.Expr:
         key = parser._parse_disjunction()
         if not parser._match(TokenType.COMMA) and not parser._match_text_seq("VALUE"):
             parser.raise_error(NO_OBJECT)
-        found += [key, parser._parse_disjunction()]
+        found += [key, _read_value(parser)]
         more = parser._match(TokenType.COMMA)
     return _made(parser, name, found, NO_OBJECT)
 
@@ -60,9 +66,25 @@ def _array(parser: Any) -> exp.Expr:
     found: list[exp.Expr] = []
     more = _begins(parser)
     while more:
-        found.append(parser._parse_disjunction())
+        found.append(_read_value(parser))
         more = parser._match(TokenType.COMMA)
     return _made(parser, name, found, NO_ARRAY)
+
+
+def _read_value(parser: Any) -> Any:
+    """None where there is none."""
+    value = parser._parse_disjunction()
+    if value is not None and parser._match_text_seq("FORMAT", "JSON"):
+        value = exp.Anonymous(this="->", expressions=[value, exp.Literal.string("$")])
+    return exp.FormatJson(this=value) if value is not None and is_json(value) else value
+
+
+def is_json(value: exp.Expr) -> bool:
+    """Whether it is a call of a function that gives JSON."""
+    inner = value.unnest()
+    while isinstance(inner, exp.Filter | exp.Window):
+        inner = inner.this
+    return isinstance(inner, exp.Anonymous) and inner.name.upper() in _JSON
 
 
 def _begins(parser: Any) -> bool:
@@ -106,11 +128,8 @@ def given(node: exp.Expr) -> Called:
     made: list[exp.Expr] = [exp.Literal.string(said or absent)]
     step = 2 if node.name.upper() in OBJECTS else 1
     for at in range(0, len(parts), step):
-        made += [*parts[at : at + step], exp.Literal.string(_kind(parts[at + step - 1]))]
+        *key, value = parts[at : at + step]
+        json = isinstance(value, exp.FormatJson)
+        made += [*key, value.this if json else value]
+        made.append(exp.Literal.string("JSON" if json else "VALUE"))
     return node.name.lower(), made
-
-
-def _kind(value: exp.Expr) -> str:
-    inner = value.unnest()
-    is_json = isinstance(inner, exp.Anonymous) and inner.name.upper() in _JSON
-    return "JSON" if is_json else "VALUE"

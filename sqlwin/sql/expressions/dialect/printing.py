@@ -13,7 +13,7 @@ from typing import ClassVar
 from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 
-from sqlwin.sql.expressions.dialect.arrows import OPERATORS
+from sqlwin.sql.expressions.dialect.arrows import CALLS, OPERATORS
 
 
 class Printed(SparkGenerator):
@@ -26,4 +26,16 @@ class Printed(SparkGenerator):
     def anonymous_sql(self, expression: exp.Anonymous) -> str:
         if expression.name in OPERATORS:
             return f" {expression.name} ".join(map(self.sql, expression.expressions))
-        return str(super().anonymous_sql(expression))
+        if expression.name not in CALLS:
+            return str(super().anonymous_sql(expression))
+        text = ""
+        for at, given in enumerate(expression.expressions):
+            before = "" if at == 0 else " " if isinstance(given, exp.Var) else ", "
+            text += f"{before}{self.sql(given)}"
+        return f"{expression.name}({text})"
+
+    def formatjson_sql(self, expression: exp.FormatJson) -> str:
+        from sqlwin.sql.expressions.dialect.json_made import is_json  # by need
+
+        made = self.sql(expression, "this")
+        return made if is_json(expression.this) else f"{made} FORMAT JSON"

@@ -9,10 +9,11 @@
 So one window aggregates as its rows come, where two would keep the rows of each window. Equal, for
 which windows a row is in depends on its event time and its keys alone. What goes by the window
 stays above it: conditions, arguments of aggregates and keys that are made of its columns. So do
-conditions over windows of messages, which count the rows that these would leave out.
+conditions over windows of messages, which count the rows that these would leave out. One over the
+rows of a session is refused: a row that it leaves out may hold the session together.
 
 The window's columns may have other names by then. With pipes AGGREGATE is of the window in FROM,
-whatever its keys are.
+whatever its keys are, and a condition between them is one on rows below it, of sessions too.
 """
 
 from __future__ import annotations
@@ -85,17 +86,46 @@ def of_open_window(select: ast.Select, relation: Relation) -> tuple[Relation, Wi
     made = replace(rows[0], names=relation.names, reads=relation.reads, opened=None)
     query = _Query(select, made, Scope(made, windowed=piped))
     by_window, above = piped or query.groups_by(window.window), query.above()
-    if window.refused is not None and not by_window:
-        message = "the rows of this window are grouped by it, and no key is a bound of it"
-        raise QueryError(message, select.group[-1].span, legal=KEYS)
-    if window.refused is not None and above is not None:
-        message = "the rows of this window are grouped by it, and this is made of its bounds"
-        raise QueryError(message, above.span, legal=ABOVE)
+    if window.refused is not None:
+        _refuse_above(select, by_window, above)
+        if not piped:
+            _refuse_sets(select, query, rows[1])
     if above is not None or not by_window:
         return None
     if piped and any(name in EDGES and edge_of(t) != name for name, t, _ in made.columns):
         return None
     return made, replace(window.window, partition=rows[1], given=not piped)
+
+
+def _refuse_above(select: ast.Select, by_window: bool, above: ast.Run | None) -> None:
+    """QueryError for what has to be over the rows of each window, which are not kept."""
+    if not by_window:
+        message = "the rows of this window are grouped by it, and no key is a bound of it"
+        raise QueryError(message, select.group[-1].span, legal=KEYS)
+    if above is not None:
+        message = "the rows of this window are grouped by it, and this is made of its bounds"
+        raise QueryError(message, above.span, legal=ABOVE)
+
+
+def _refuse_conditions(opened: OpenWindow) -> None:
+    assert opened.rows is not None
+    filtered = opened.rows.predicate is not opened.before.predicate
+    if filtered and opened.window.session is not None:
+        message = "a condition on the rows of SESSION would leave out what holds sessions together"
+        legal = "SESSION(TABLE (SELECT … WHERE …), …), of the rows that are left"
+        raise QueryError(message, opened.rows.predicate_run.span, legal=legal)
+
+
+def _refuse_sets(select: ast.Select, query: _Query, keys: Sequence[ast.Run]) -> None:
+    """QueryError where one of GROUPING SETS lacks a key of the sessions, whose rows are of it."""
+    wanted = [query.scope.resolved(parsed(run), run) for run in keys]
+    for one in query.key_sets():
+        found = [key for _, key in one]
+        lacking = [run for run, key in zip(keys, wanted, strict=True) if key not in found]
+        if lacking:
+            names = ", ".join(run.original or run.text for run in lacking)
+            message = f"GROUP BY lacks {names}, by which the sessions are split"
+            raise QueryError(message, select.group[-1].span, legal=f"{KEYS}, {names}")
 
 
 def _may_be_plain(select: ast.Select, relation: Relation, opened: OpenWindow) -> bool:
@@ -104,6 +134,7 @@ def _may_be_plain(select: ast.Select, relation: Relation, opened: OpenWindow) ->
         return False
     if window.partition and window.session is None:
         return False  # its keys, each once
+    _refuse_conditions(opened)
     return relation.ttl is None and not changing(opened.before.filtered())
 
 
@@ -153,7 +184,7 @@ class _Query:
         where = self.select.where
         if where is not None and self._marked(self.scope.resolved(parsed(where), where)):
             return where
-        for one in self._keys():
+        for one in self.key_sets():
             for run, key in one:
                 if self._marked(key) and edge_of(key) is None:
                     return run
@@ -164,12 +195,12 @@ class _Query:
         enough = {"window_end", "window_time"}
         if isinstance(window.group, Hop) or window.session is not None:
             enough.add("window_start")
-        return all(any(edge_of(key) in enough for _, key in one) for one in self._keys())
+        return all(any(edge_of(key) in enough for _, key in one) for one in self.key_sets())
 
     def _items(self) -> list[Item]:
         return items(self.select.items, self.rows, ())
 
-    def _keys(self) -> list[list[tuple[ast.Run, Expr]]]:
+    def key_sets(self) -> list[list[tuple[ast.Run, Expr]]]:
         """Of each grouping set."""
         sets = grouping_sets(self.select.group)
         return [[(run, self._key(run)) for run in one] for one in sets or [self.select.group]]
