@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlwin.functions.casts.clocks import near, shown_text
+from sqlwin.functions.casts.time_texts import UTC
 from sqlwin.functions.core.entry import Call
 from sqlwin.functions.core.typed import Refused, Typed
 from sqlwin.functions.core.types import DATE
@@ -74,12 +76,10 @@ def ceiling(call: Call) -> str:
 
 def _next_instant(call: Call, unit: str) -> str:
     """Of the beginning that clocks show, and so long behind it."""
-    from sqlwin.functions.resolve import resolved  # it imports this
-    from sqlwin.functions.table import TABLE
-
     given = call.args[1]
     assert isinstance(given, Typed)
-    begun = resolved(TABLE["floor to"], [call.args[0], given]).sql  # type: ignore[list-item]
+    clock = back(f"date_trunc('{unit}', {UTC.replace('{0}', shown_text(given.sql))})")
+    begun = near(clock, given.sql)
     behind = f"make_timestamptz(epoch_us({begun}) + {MICROS[unit]})"
     return f"CASE WHEN {begun} = {given.sql} THEN {given.sql} ELSE {behind} END"
 
