@@ -228,12 +228,26 @@ class Broker:
         while True:
             try:
                 self.admin.create_topics([wanted])[name].result(30)
-                return name
+                return self._described(name)
             except KafkaException as failure:  # a broker that had no time for a while is fenced
                 fenced = failure.args[0].code() == KafkaError.INVALID_REPLICATION_FACTOR
                 if not fenced or time.monotonic() > until:
                     raise
             time.sleep(0.2)
+
+    def _described(self, topic: str) -> str:
+        """The topic, once the broker knows of it."""
+        from confluent_kafka import KafkaException, TopicCollection
+
+        until = time.monotonic() + 30
+        while True:
+            try:
+                self.admin.describe_topics(TopicCollection([topic]))[topic].result(30)
+                return topic
+            except KafkaException:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.1)
 
     def delete(self, topic: str) -> None:
         """Until nobody sees it any more."""
