@@ -1,4 +1,4 @@
-"""What tells plans apart, so that a checkpoint is of one alone."""
+"""The fingerprint of plans: a checkpoint belongs to one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlwin.python_functions.function import unnumbered
 
 
 def fingerprint(*queries: Query) -> str:
-    """Tells plans apart: a checkpoint belongs to one. Sinks may change, but not whether they
+    """Of different plans it is different. Sinks may change, but not whether they
     take both halves of a change, for which the old one has to be kept.
     """
     parts: list[object] = [plan for query in queries for plan in plans_of(query.plan)]

@@ -38,7 +38,7 @@ from sqlwin.sql.text import ast
 from sqlwin.sql.text.conditions import conjuncts
 
 LEGAL = "b.k = a.k AND b.ts BETWEEN a.ts - INTERVAL '1' HOUR AND a.ts, of both streams' event times"
-_STAR = re.compile(r"((?:[^\s.]+\s*\.\s*)?)\*\s*\Z")
+_STAR = re.compile(r"((?:(?:`[^`]*`|[^\s.`]+)\s*\.\s*)?)\*\s*\Z")
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ def framed(select: ast.Select, name: str, item: ast.Run) -> tuple[Frame, str] | 
     unequal = [run for run in outer if not isinstance(parsed(run), exp.EQ)]
     if not compared or not unequal:
         return None
+    if select.group or select.having is not None or select.qualify is not None or select.limit:
+        return None
     rest, found = split(inner)
     bounds = bounds_of(inner, [each for each in found if not each.equal])
     if bounds is None:
@@ -96,7 +98,7 @@ def framed(select: ast.Select, name: str, item: ast.Run) -> tuple[Frame, str] | 
     pairs = (each.pieces for each in found if each.equal)
     keys = [(one, other) if inner.is_own(one) else (other, one) for one, other in pairs]
     keys.sort(key=lambda pair: pair[1].text)
-    calls, text = aggregates(item, lambda at: f"{around}.{name}_part{at}")
+    calls, text = aggregates(item, lambda at: f"`{around}`.{name}_part{at}")
     of_rows = (name, select, around, event_time, own_time, tuple(keys), rest)
     return Frame(*of_rows, unequal[0], frame, tuple(calls)), text
 
@@ -143,7 +145,7 @@ class _Operator:
 
     def _values(self, parse: Parse) -> ast.Select:
         partition = f"PARTITION BY {', '.join(self.keys)} " if self.keys else ""
-        order = f"{partition}ORDER BY {self.first.event_time}"
+        order = f"{partition}ORDER BY `{self.first.event_time}`"
         calls = [
             f"{self._filtered(call, frame, side)} OVER ({order} RANGE BETWEEN {frame.bounds}) "
             f"AS {value}"
@@ -156,8 +158,6 @@ class _Operator:
     def _filtered(self, run: ast.Run, frame: Frame, side: int) -> str:
         """A call, of the rows of its query alone."""
         call, columns = parsed(run).copy(), frame.columns()
-        if isinstance(call, exp.Column):
-            return columns[_text(call)]
         for node in list(call.find_all(exp.Column)):
             node.replace(exp.column(columns[_text(node)]))
         condition = f"{self.side} = {side}"
@@ -175,7 +175,7 @@ class _Operator:
         for side, frame in enumerate(self.frames, 1):
             keys = zip(frame.keys, self.keys, strict=True)
             items = [f"{own.text} AS {key}" for (own, _), key in keys]
-            items += [f"{frame.own_time.text} AS {first.event_time}", f"{side} AS {self.side}"]
+            items += [f"{frame.own_time.text} AS `{first.event_time}`", f"{side} AS {self.side}"]
             items += [f"{text} AS {name}" for text, name in frame.columns().items()]
             runs = tuple(map(frame.run, items))
             parts.append(replace(frame.select, items=runs, where=_where(frame), distinct=None))
@@ -232,7 +232,7 @@ def without_values(items: Sequence[ast.Run], frames: Sequence[Frame]) -> tuple[a
     made = []
     for item in items:
         star = _STAR.match(item.text.strip())
-        of = "" if star is None else star[1].rstrip(" .").lower()
+        of = "" if star is None else star[1].rstrip(" .").strip("`").lower()
         hidden = [value for frame in frames if of in ("", frame.outer) for value in frame.values]
         if star is not None and hidden:
             item = replace(item, text=f"{item.text.strip()} EXCEPT ({', '.join(hidden)})")
